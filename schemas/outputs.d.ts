@@ -174,6 +174,41 @@ export interface CheckReport {
     /** How many `--fix` can fix. */
     fixable: integer;
   };
+  /** With `--statistics`: how many findings each rule has at each level, sorted by rule. */
+  statistics?: {
+    /** The rule. */
+    rule: string;
+    /** The level. */
+    level: "error" | "warning" | "info";
+    /** How many findings there are. */
+    count: integer;
+    /** How many of them `--fix` can fix. */
+    fixable: integer;
+  }[];
+}
+
+/**
+ * The findings that `rep check --baseline` does not report.
+ * @output baseline-file
+ * @version 1
+ * @file the file that `rep check --baseline FILE --write-baseline` writes
+ */
+export interface BaselineFile {
+  /** The version of this form. */
+  version: integer;
+  /** The findings, sorted by file and rule. */
+  findings: {
+    /** The rule. */
+    rule: string;
+    /** The file, relative to the directory of the baseline. */
+    file: string;
+    /** What identifies the finding in its file: it stays the same when the line moves. */
+    fingerprint: string;
+    /** How many findings have this fingerprint. */
+    count: integer;
+    /** What was wrong, for people. */
+    message: string;
+  }[];
 }
 
 /** A problem that a check found. */

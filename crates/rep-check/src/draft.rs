@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
-use rep_model::{Manifest, Skill, Span};
+use rep_model::{Manifest, Position, Skill, Span};
 
-use crate::fix::FindingFix;
+use crate::fix::{FindingFix, FixEdit};
 use crate::profile::ALL;
 use crate::report::{Finding, FindingLocation, RelatedLocation};
 use crate::value_schema::{self, ValueViolation};
@@ -82,6 +82,23 @@ impl FindingDraft {
         self
     }
 
+    /// Sets the fix, if there is one.
+    pub fn with_optional_fix(&mut self, fix: Option<FindingFix>) -> &mut Self {
+        self.fix = fix;
+        self
+    }
+
+    /// Sets a fix that replaces a span of the finding's file and that the author must agree to.
+    pub fn with_suggestion(
+        &mut self,
+        title: impl Into<String>,
+        span: Span,
+        replacement: impl Into<String>,
+    ) -> &mut Self {
+        self.fix = Some(FindingFix::suggestion(title).replace(&self.file, span, replacement));
+        self
+    }
+
     /// Omits the source text from the report, because others must not read it.
     pub fn hide_excerpt(&mut self) -> &mut Self {
         self.is_concealed = true;
@@ -120,6 +137,7 @@ impl FindingDraft {
         if let Some(fix) = fix.as_mut().filter(|fix| fix.title.is_empty()) {
             fix.title.clone_from(&self.help);
         }
+        let fix_regions = fix.as_ref().map(|fix| locate_edits(skill, fix)).unwrap_or_default();
         Finding {
             rule,
             level,
@@ -129,8 +147,21 @@ impl FindingDraft {
             help: self.help,
             related: self.related.into_iter().map(related).collect(),
             fix,
+            fix_regions,
         }
     }
+}
+
+/// Returns the lines and columns that the replacements of a fix change.
+fn locate_edits(skill: &Skill, fix: &FindingFix) -> Vec<(Position, Position)> {
+    let locate = |edit: &FixEdit| match edit {
+        FixEdit::Replace { file, edit } => {
+            let place = FindingLocation::from_span(skill, file, edit.span);
+            (place.start, place.end)
+        }
+        FixEdit::Rename { .. } => (Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),
+    };
+    fix.edits.iter().map(locate).collect()
 }
 
 /// Whether a file must not be edited, because its text or its structure was guessed.

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -12,7 +13,7 @@ use crate::profile::{ALL, NOT_UASP, Profile, ProfileSet};
 use crate::report::{Finding, FindingLocation, SetFindings, SkillFacts, SkillReport, sort_and_dedup};
 use crate::rule::{Level, LintRule, RuleCheck};
 use crate::rules::{RULES, rule_for_fault};
-use crate::{allow_comments, consequences};
+use crate::{allow_comments, consequences, parse_fixes};
 
 /// Options of a check.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,32 @@ pub struct CheckOptions {
     pub seed_regex: bool,
     /// Whether allow comments in the skill are ignored, because its author is not trusted.
     pub ignores_allow_comments: bool,
+    /// The paths that are not checked. The caller, which knows paths, applies them.
+    pub exclude: Vec<PathPatterns>,
+    /// The settings of some paths, in the order in which the caller applies them.
+    pub overrides: Vec<PathOverride>,
+}
+
+/// Patterns of paths, as in `.gitignore`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathPatterns {
+    /// The absolute directory that they are relative to.
+    pub folder: PathBuf,
+    /// The patterns.
+    pub patterns: Vec<String>,
+}
+
+/// Settings of the skills at some paths.
+#[derive(Clone, Debug, Default)]
+pub struct PathOverride {
+    /// The paths.
+    pub paths: PathPatterns,
+    /// The selected profiles. If empty, those of the other settings.
+    pub profiles: Vec<Profile>,
+    /// Rules to skip, in addition to those of the other settings.
+    pub ignore: Vec<String>,
+    /// Rule levels, which replace those of the other settings; `None` disables a rule.
+    pub levels: BTreeMap<String, Option<Level>>,
 }
 
 /// The profiles that apply to a skill, and whether the user selected them.
@@ -178,9 +205,10 @@ impl SkillChecker {
             let only = profiles_for_file(&fault.file);
             let mut draft = FindingDraft::new(&fault.file, fault.span, fault.message);
             draft.help(fault.help).only_for_profiles(only);
-            if let Some(edit) = fault.edit {
-                draft.with_replacement(edit.span, edit.replacement);
-            }
+            match fault.edit {
+                Some(edit) => draft.with_replacement(edit.span, edit.replacement),
+                None => draft.with_optional_fix(parse_fixes::suggest_fix(skill, fault.kind, &fault.file, fault.span)),
+            };
             findings.extend(assign_level(skill, rule, draft, active, options));
         }
         let shapes = OnceCell::new();

@@ -1,11 +1,15 @@
 //! Checks that several rules apply to different fields of the frontmatter.
 
-use rep_model::frontmatter::ScalarText;
-use rep_model::yaml::YamlScalarStyle;
+use rep_model::frontmatter::{ScalarText, read_text};
+use rep_model::suggestion::is_misspelling;
+use rep_model::yaml::{YamlEntry, YamlNode, YamlScalarStyle, quote_double, quote_if_needed};
 use rep_model::{Skill, Span, names};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::profile::{ALL, MARKDOWN};
+use crate::skill_name::suggest_folder_name;
+use crate::yaml_edits::{add_entry, add_item, add_short_entry, entry_lines, item_to_remove};
 use crate::{Profile, ProfileSet};
 
 /// Reports a required field that is absent, or that has no value.
@@ -14,13 +18,18 @@ pub(crate) fn report_missing(skill: &Skill, field: &str, help: &str, findings: &
     match front.find_field(field) {
         None => {
             let start = Span::empty_at(front.root.span.start);
-            findings.add(manifest.file, start, format!("field `{field}` is missing")).help(help);
+            let draft = findings.add(manifest.file, start, format!("field `{field}` is missing"));
+            draft.help(help);
+            if field == "name" {
+                draft.with_optional_fix(suggest_added_name(skill));
+            }
         }
         Some(entry) if entry.value.is_null() => {
             findings
                 .add(manifest.file, entry.key.span, format!("field `{field}` has no value"))
                 .with_data_path(field)
-                .help(help);
+                .help(help)
+                .with_optional_fix(suggest_name_for(field, skill));
         }
         Some(_) => {}
     }
@@ -31,8 +40,82 @@ pub(crate) fn report_empty(skill: &Skill, field: &str, help: &str, findings: &mu
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     let Some(text) = front.get_text(field) else { return };
     if names::strip_whitespace(text.value).is_empty() {
-        findings.add(manifest.file, text.span(), format!("field `{field}` is empty")).with_data_path(field).help(help);
+        findings
+            .add(manifest.file, text.span(), format!("field `{field}` is empty"))
+            .with_data_path(field)
+            .help(help)
+            .with_optional_fix(suggest_name_for(field, skill));
     }
+}
+
+/// Returns the fix of an empty field: the name of the directory, or removal of a field that is not required.
+fn suggest_name_for(field: &str, skill: &Skill) -> Option<FindingFix> {
+    match field {
+        "name" => suggest_folder_name(skill),
+        "compatibility" => suggest_removal(skill, field),
+        _ => None,
+    }
+}
+
+/// Returns a fix that adds the name of the directory.
+fn suggest_added_name(skill: &Skill) -> Option<FindingFix> {
+    let (manifest, front, folder) = (skill.manifest.as_ref()?, skill.frontmatter()?, &skill.tree.folder);
+    // `field-unknown` renames a field such as `Name`.
+    let is_similar = |entry: &YamlEntry| entry.key.text().is_some_and(|key| is_misspelling(key, "name"));
+    if front.fields().iter().any(is_similar) {
+        return None;
+    }
+    let line = format!("name: {folder}");
+    let is_name = names::is_lowercase_id(folder) && folder.split('-').all(|word| !word.is_empty());
+    let (at, text) = add_entry(manifest.source.text(), &front.root, &[&line]).filter(|_| is_name)?;
+    Some(FindingFix::suggestion(format!("add `{line}`")).replace(manifest.file, at, text))
+}
+
+/// Returns a fix that removes a field of the frontmatter.
+pub(crate) fn suggest_removal(skill: &Skill, field: &str) -> Option<FindingFix> {
+    let (manifest, front) = (skill.manifest.as_ref()?, skill.frontmatter()?);
+    let lines = entry_lines(manifest.source.text(), &front.root, front.find_field(field)?)?;
+    Some(FindingFix::suggestion(format!("remove `{field}`")).replace(manifest.file, lines, ""))
+}
+
+/// Returns a fix that adds an entry to a mapping of the frontmatter.
+pub(crate) fn suggest_entry(skill: &Skill, mapping: &YamlNode, entry: &str) -> Option<FindingFix> {
+    let manifest = skill.manifest.as_ref()?;
+    let (at, text) = add_short_entry(manifest.source.text(), mapping, entry)?;
+    Some(FindingFix::suggestion(format!("add `{entry}`")).replace(manifest.file, at, text))
+}
+
+/// Returns a fix that adds an item to a list of the frontmatter.
+pub(crate) fn suggest_item(skill: &Skill, list: &YamlNode, item: &str) -> Option<FindingFix> {
+    let manifest = skill.manifest.as_ref()?;
+    let (at, text) = add_item(manifest.source.text(), list, item)?;
+    Some(FindingFix::suggestion(format!("add `{item}`")).replace(manifest.file, at, text))
+}
+
+/// Returns a fix that removes the item at a span from a list of the frontmatter.
+pub(crate) fn suggest_item_removal(skill: &Skill, list: Option<&YamlNode>, span: Span) -> Option<FindingFix> {
+    let (manifest, list) = (skill.manifest.as_ref()?, list?);
+    let index = list.items()?.iter().position(|item| item.span == span)?;
+    let removed = item_to_remove(manifest.source.text(), list, index)?;
+    Some(FindingFix::suggestion("remove it").replace(manifest.file, removed, ""))
+}
+
+/// Returns a fix for a list of texts where one text is expected: the texts, separated by commas. A name or a description
+/// in brackets is a placeholder.
+fn suggest_joined_text(skill: &Skill, field: &str, node: &YamlNode) -> Option<FindingFix> {
+    let manifest = skill.manifest.as_ref()?;
+    let items = node.items().filter(|items| !items.is_empty())?;
+    let texts: Option<Vec<&str>> = items.iter().map(|item| read_text(item).map(|text| text.value)).collect();
+    let joined = texts?.join(", ");
+    let written = manifest.source.slice(node.span);
+    let is_line = !matches!(field, "name" | "description")
+        && written.starts_with('[')
+        && !written.contains(['\n', '#'])
+        && !joined.contains(char::is_control);
+    is_line.then(|| {
+        let text = if joined.contains(',') { quote_double(&joined) } else { quote_if_needed(&joined) };
+        FindingFix::suggestion("write the list as text").replace(manifest.file, node.span, text)
+    })
 }
 
 /// Reports a field that is a list or a mapping. The reference tool reads any scalar as text;
@@ -44,7 +127,8 @@ pub(crate) fn report_not_text(skill: &Skill, field: &str, help: &str, findings: 
         findings
             .add(manifest.file, node.span, format!("field `{field}` is {}, not text", node.describe_kind()))
             .with_data_path(field)
-            .help(help);
+            .help(help)
+            .with_optional_fix(suggest_joined_text(skill, field, node));
     }
 }
 

@@ -29,6 +29,7 @@ mod hidden_text;
 mod host_limits;
 mod link_path;
 pub mod loading;
+mod parse_fixes;
 mod permission_globs;
 mod personal_mcp;
 mod profile;
@@ -49,11 +50,17 @@ mod uasp_names;
 mod uasp_version;
 mod value_schema;
 mod widespread_fields;
+mod yaml_edits;
 
-pub use engine::{CheckOptions, SkillChecker, check_skill, check_skill_set, detect_dialects};
+pub use engine::{
+    CheckOptions, PathOverride, PathPatterns, SkillChecker, check_skill, check_skill_set, detect_dialects,
+};
 pub use host_limits::{HostLimit, list_host_limits};
 pub use link_path::parse_local_path;
 pub use profile::{Profile, ProfileSet};
-pub use report::{CheckReport, Finding, FindingLocation, RelatedLocation, ReportSummary, SkillFacts, SkillReport};
+pub use report::{
+    CheckReport, Finding, FindingLocation, RelatedLocation, ReportOverview, ReportSummary, RuleCount, SkillFacts,
+    SkillReport, sort_and_dedup,
+};
 pub use rule::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 pub use rules::{RULES, find_rule, nearest_rule_name, redact_secrets, rule_for_fault};

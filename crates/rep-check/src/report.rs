@@ -68,6 +68,39 @@ impl FindingLocation {
     }
 }
 
+impl FindingLocation {
+    /// Returns the text that the location marks, as far as the excerpt shows it. An empty location marks nothing.
+    fn quoted_text(&self) -> String {
+        if self.span.start == self.span.end {
+            return String::new();
+        }
+        let letters = self.excerpt.chars();
+        let from = self.start.column.saturating_sub(1).saturating_sub(self.skipped_chars);
+        if self.end.line == self.start.line {
+            letters.skip(from).take(self.end.column.saturating_sub(self.start.column)).collect()
+        } else {
+            letters.skip(from).collect()
+        }
+    }
+}
+
+/// A hash that is the same in every version and on every machine: FNV-1a with a separator after each part.
+struct StableHash {
+    value: u64,
+}
+
+impl StableHash {
+    fn new() -> Self {
+        Self { value: 0xcbf2_9ce4_8422_2325 }
+    }
+
+    fn add(&mut self, part: &str) {
+        for byte in part.bytes().chain([0xff]) {
+            self.value = (self.value ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
 /// A fault with its level, reported by a rule.
 #[derive(Clone)]
 pub struct Finding {
@@ -87,6 +120,8 @@ pub struct Finding {
     pub related: Vec<RelatedLocation>,
     /// A change that resolves it.
     pub fix: Option<FindingFix>,
+    /// Where the replacements of the fix are: a start and an end for each, in the order of its edits.
+    pub fix_regions: Vec<(Position, Position)>,
 }
 
 /// Another place that a finding is about, and what is there.
@@ -104,7 +139,23 @@ impl Finding {
         self.fix.as_ref().is_some_and(|fix| fix.applicability == FixApplicability::Safe)
     }
 
-    fn sort_key(&self) -> (&FindingLocation, &str, &str) {
+    /// Returns a number that stays the same when the finding moves in its file, and changes with the text it is about.
+    /// `file` is the path that identifies the file.
+    ///
+    /// Numbers in the message do not count, so that a file that is too long is the same finding when it grows.
+    pub fn fingerprint(&self, file: &str) -> u64 {
+        let mut hash = StableHash::new();
+        hash.add(self.rule.name);
+        hash.add(file);
+        let is_number = |letter: char| letter.is_ascii_digit();
+        for text in [self.data_path.as_deref().unwrap_or(""), &self.message] {
+            text.split(is_number).filter(|part| !part.is_empty()).for_each(|part| hash.add(part));
+        }
+        self.place.quoted_text().split_whitespace().for_each(|word| hash.add(word));
+        hash.value
+    }
+
+    pub(crate) fn sort_key(&self) -> (&FindingLocation, &str, &str) {
         (&self.place, self.rule.name, &self.message)
     }
 }
@@ -170,7 +221,7 @@ impl SetFindingDraft {
 
     pub(crate) fn into_finding(self, rule: &'static LintRule, level: Level) -> Finding {
         let Self { place, message, help, related } = self;
-        Finding { rule, level, message, place, data_path: None, help, related, fix: None }
+        Finding { rule, level, message, place, data_path: None, help, related, fix: None, fix_regions: Vec::new() }
     }
 }
 
@@ -206,6 +257,18 @@ pub struct ReportSummary {
     pub fixable: usize,
 }
 
+impl ReportSummary {
+    /// Counts one more finding.
+    pub fn add(&mut self, finding: &Finding) {
+        match finding.level {
+            Level::Error => self.errors += 1,
+            Level::Warning => self.warnings += 1,
+            Level::Info => self.infos += 1,
+        }
+        self.fixable += usize::from(finding.has_safe_fix());
+    }
+}
+
 impl CheckReport {
     /// Sorts the findings by file, location and rule, so that the same input gives the same report.
     pub fn sort_findings(&mut self) {
@@ -214,19 +277,64 @@ impl CheckReport {
 
     /// Counts the findings per level.
     pub fn count_findings(&self) -> ReportSummary {
-        let count = |level| self.findings.iter().filter(|finding| finding.level == level).count();
-        ReportSummary {
-            skills: self.skills,
-            errors: count(Level::Error),
-            warnings: count(Level::Warning),
-            infos: count(Level::Info),
-            fixable: self.findings.iter().filter(|finding| finding.has_safe_fix()).count(),
+        let mut summary = ReportSummary { skills: self.skills, ..ReportSummary::default() };
+        self.findings.iter().for_each(|finding| summary.add(finding));
+        summary
+    }
+}
+
+/// How many findings a rule has at a level.
+#[derive(Clone)]
+pub struct RuleCount {
+    /// The rule.
+    pub rule: &'static LintRule,
+    /// The level.
+    pub level: Level,
+    /// The number of findings.
+    pub count: usize,
+    /// The number of those that `--fix` can fix.
+    pub fixable: usize,
+}
+
+/// What a report states as a whole.
+#[derive(Clone, Default)]
+pub struct ReportOverview {
+    /// The counts.
+    pub summary: ReportSummary,
+    /// The counts of each rule, sorted by name and level.
+    pub rules: Vec<RuleCount>,
+    /// Whether the counts of rules are part of the report.
+    pub wants_statistics: bool,
+}
+
+impl ReportOverview {
+    /// Counts the findings of a report.
+    pub fn from_report(report: &CheckReport) -> Self {
+        let mut overview = Self::default();
+        overview.summary.skills = report.skills;
+        report.findings.iter().for_each(|finding| overview.add(finding));
+        overview
+    }
+
+    /// Counts one more finding.
+    pub fn add(&mut self, finding: &Finding) {
+        self.summary.add(finding);
+        let key = (finding.rule.name, finding.level);
+        let fixable = usize::from(finding.has_safe_fix());
+        match self.rules.binary_search_by_key(&key, |row| (row.rule.name, row.level)) {
+            Ok(index) => {
+                self.rules[index].count += 1;
+                self.rules[index].fixable += fixable;
+            }
+            Err(index) => {
+                self.rules.insert(index, RuleCount { rule: finding.rule, level: finding.level, count: 1, fixable });
+            }
         }
     }
 }
 
 /// Sorts findings and removes duplicates.
-pub(crate) fn sort_and_dedup(findings: &mut Vec<Finding>) {
+pub fn sort_and_dedup(findings: &mut Vec<Finding>) {
     findings.sort_by(|one, two| one.sort_key().cmp(&two.sort_key()));
     findings.dedup_by(|one, two| one.sort_key() == two.sort_key());
 }

@@ -124,6 +124,17 @@ impl RuleCitation {
     }
 }
 
+impl RuleCitation {
+    /// Returns the public address of the document, if it has one.
+    fn address(&self) -> Option<&'static str> {
+        match self.source {
+            "agentskills.io specification" => Some("https://agentskills.io/specification"),
+            "YAML 1.2.2" => Some("https://yaml.org/spec/1.2.2/"),
+            _ => None,
+        }
+    }
+}
+
 /// How a rule detects its fault.
 #[derive(Clone, Copy)]
 pub enum RuleCheck {
@@ -153,4 +164,12 @@ pub struct LintRule {
     pub page: &'static str,
     /// The check itself.
     pub check: RuleCheck,
+}
+
+impl LintRule {
+    /// Returns an absolute URI for the rule: the public document that it follows, or a name that only identifies it.
+    pub fn help_uri(&self) -> String {
+        let address = self.citations.iter().find_map(RuleCitation::address);
+        address.map_or_else(|| format!("urn:repertoire:rule:{}", self.name), str::to_owned)
+    }
 }

@@ -2,6 +2,9 @@
 
 use rep_model::{Skill, Span, names};
 
+use crate::fix::FindingFix;
+use crate::yaml_edits::rewrite_scalar;
+
 /// A name that is not blank.
 pub(crate) struct SkillName<'a> {
     pub(crate) file: &'static str,
@@ -19,6 +22,30 @@ pub(crate) fn find_name(skill: &Skill) -> Option<SkillName<'_>> {
     let written = names::strip_whitespace(name.value);
     let text = names::normalise_nfkc(written);
     (!written.is_empty()).then_some(SkillName { file: manifest.file, span: name.span(), written, text })
+}
+
+/// Returns a fix that names the skill as its directory is named, if every host accepts that name. The directory itself
+/// cannot be renamed here.
+pub(crate) fn suggest_folder_name(skill: &Skill) -> Option<FindingFix> {
+    let (manifest, folder) = (skill.manifest.as_ref()?, &skill.tree.folder);
+    let name = manifest.front.as_ref()?.find_field("name")?;
+    is_portable_name(folder).then_some(())?;
+    let title = format!("name it `{folder}`, as the directory");
+    if name.value.is_null() && name.value.text().is_none_or(str::is_empty) {
+        let at = Span::empty_at(name.key.span.end + 1);
+        let is_colon = manifest.source.slice(Span::new(name.key.span.end, at.start)) == ":";
+        return is_colon.then(|| FindingFix::suggestion(title).replace(manifest.file, at, format!(" {folder}")));
+    }
+    let replacement = rewrite_scalar(manifest.source.text(), name.value.span, folder)?;
+    Some(FindingFix::suggestion(title).replace(manifest.file, name.value.span, replacement))
+}
+
+/// Whether every host accepts a name.
+fn is_portable_name(name: &str) -> bool {
+    names::is_lowercase_id(name)
+        && name.len() <= 64
+        && name.split('-').all(|word| !word.is_empty())
+        && names::find_reserved_word(name).is_none()
 }
 
 /// Whether some specification allows the character in names.

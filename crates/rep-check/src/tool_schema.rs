@@ -1,9 +1,12 @@
 //! Walks the JSON Schemas of tools as YAML nodes, so that every finding has a span.
 
+use rep_model::Skill;
 use rep_model::yaml::{YamlEntry, YamlNode};
 
 use crate::data_path::join_path;
+use crate::fix::FindingFix;
 use crate::tools::LocatedTool;
+use crate::yaml_edits::add_short_entry;
 
 /// A nested schema, or the root schema.
 pub(crate) struct Subschema<'a> {
@@ -100,4 +103,24 @@ pub(crate) fn is_object_schema(schema: &YamlNode) -> bool {
 /// Whether a `type` is this word, or a list that contains it.
 pub(crate) fn has_type_word(kind: &YamlNode, word: &str) -> bool {
     kind.text() == Some(word) || kind.items().is_some_and(|items| items.iter().any(|item| item.text() == Some(word)))
+}
+
+/// Returns a suggestion that adds an entry to a schema, in YAML or JSON.
+pub(crate) fn suggest_schema_entry(
+    skill: &Skill,
+    file: &str,
+    schema: &YamlNode,
+    key: &str,
+    value: &str,
+) -> Option<FindingFix> {
+    let source = skill.find_source(file)?.text();
+    let is_json = source[schema.span.range()].starts_with('{');
+    let is_word = value.chars().all(char::is_alphabetic) && value != "false" && value != "true";
+    let entry = match (is_json, is_word) {
+        (true, true) => format!("\"{key}\": \"{value}\""),
+        (true, false) => format!("\"{key}\": {value}"),
+        (false, _) => format!("{key}: {value}"),
+    };
+    let (at, text) = add_short_entry(source, schema, &entry)?;
+    Some(FindingFix::suggestion(format!("add `{key}: {value}`")).replace(file, at, text))
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use rep_model::Span;
 use rep_model::suggestion::nearest_name;
 use rep_model::uasp::{SpannedText, StateEntity, UaspCommand, UaspSections};
+use rep_model::{Skill, Span};
 
 use crate::data_path::shorten_key;
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_value;
 
 /// The maximum number of findings per file, so that the cost of a hostile file is proportional to its length.
 const REPORTED_MAX: usize = 500;
@@ -71,7 +72,8 @@ pub(crate) struct UnknownName<'a> {
 }
 
 impl UnknownName<'_> {
-    fn suggest_fix(&self, declared: &DeclaredNames<'_>) -> String {
+    /// Returns the help, and the declared name that is probably meant.
+    fn suggest_fix<'d>(&self, declared: &DeclaredNames<'d>) -> (String, Option<&'d str>) {
         let (among, home) = match self.kind {
             NameKind::Entity => (&declared.entities, "declare it under `state.entities`"),
             NameKind::Command => (&declared.commands, "declare it under `commands`"),
@@ -79,14 +81,16 @@ impl UnknownName<'_> {
         };
         // Singular instead of plural, or the reverse, is the usual mistake.
         let plural = format!("{}s", self.name);
-        let number = [self.name.strip_suffix('s').unwrap_or(""), &plural].into_iter().find(|word| among.contains(word));
+        let singular = self.name.strip_suffix('s').unwrap_or("");
+        let number = among.iter().copied().find(|word| *word == singular || *word == plural);
         let near = number.or_else(|| nearest_name(self.name, among.iter().copied().take(NEAREST_MAX)));
-        near.map_or_else(|| home.to_owned(), |near| format!("did you mean `{near}`?"))
+        (near.map_or_else(|| home.to_owned(), |near| format!("did you mean `{near}`?")), near)
     }
 }
 
 /// Reports each unknown name once per field.
 pub(crate) fn report_unknown_names(
+    skill: &Skill,
     file: &str,
     mut unknown: Vec<UnknownName<'_>>,
     declared: &DeclaredNames<'_>,
@@ -95,11 +99,12 @@ pub(crate) fn report_unknown_names(
     let mut seen = BTreeSet::new();
     unknown.retain(|found| seen.insert((found.data_path.clone(), found.name)));
     for found in unknown.into_iter().take(REPORTED_MAX) {
-        let help = found.suggest_fix(declared);
+        let (help, near) = found.suggest_fix(declared);
         findings
             .add(file, found.span, format!("`{}` is not a declared {}", found.name, found.kind.display_name()))
             .with_data_path(found.data_path)
-            .help(help);
+            .help(help)
+            .with_optional_fix(near.and_then(|near| suggest_value(skill, file, found.span, near)));
     }
 }
 

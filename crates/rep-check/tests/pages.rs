@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use rep_check::fix::{FindingFix, FixApplicability, FixEdit, fix_skill};
 use rep_check::{
-    CheckOptions, CheckReport, LintRule, Profile, ProfileSet, RULES, RuleLevels, check_skill, check_skill_set, render,
+    CheckOptions, CheckReport, LintRule, Profile, ProfileSet, RULES, RuleLevels, SkillChecker, check_skill,
+    check_skill_set, render,
 };
 use rep_model::{FileContent, ResolvedSkillPath, Skill, SkillTree, SymlinkTarget, TreeEntry, resolve_skill_path};
 use rep_test_support::{ExampleFile, ExampleKind, RuleExample, RulePage};
@@ -180,4 +182,146 @@ fn every_profile_has_rules() {
     for profile in Profile::all() {
         assert!(RULES.iter().any(|rule| rule.levels.for_profile(*profile).is_some()), "{} is empty", profile.name());
     }
+}
+
+/// The options under which an example is invalid, but with all rules.
+fn all_rules(rule: &'static LintRule, example: &RuleExample) -> CheckOptions {
+    let named = example.profile.as_deref().filter(|name| *name != "detected");
+    let named = named.map(|name| Profile::from_name(name).expect("the page names a profile"));
+    let levels = &rule.levels;
+    let first = [levels.error, levels.warning, levels.info].into_iter().flat_map(ProfileSet::iter).next();
+    let has = |wanted: &str| example.words.iter().any(|word| word == wanted);
+    CheckOptions {
+        profiles: named.or(first).into_iter().collect(),
+        strict_schema: has("strict-schema"),
+        seed_regex: has("seed-regex"),
+        ..CheckOptions::default()
+    }
+}
+
+/// How many findings each rule has in a tree.
+fn counts(tree: &SkillTree, checker: &SkillChecker) -> BTreeMap<&'static str, usize> {
+    let (skill, faults) = Skill::parse(tree.clone());
+    let mut counts = BTreeMap::new();
+    for finding in checker.collect_findings(&skill, faults) {
+        *counts.entry(finding.rule.name).or_default() += 1;
+    }
+    counts
+}
+
+/// Applies one fix.
+fn apply(tree: &SkillTree, fix: &FindingFix) -> SkillTree {
+    let mut tree = tree.clone();
+    let mut edits: Vec<&FixEdit> = fix.edits.iter().collect();
+    edits.sort_by_key(|edit| match edit {
+        FixEdit::Replace { edit, .. } => std::cmp::Reverse((edit.span.start, edit.span.end)),
+        FixEdit::Rename { .. } => std::cmp::Reverse((0, 0)),
+    });
+    for edit in edits {
+        match edit {
+            FixEdit::Replace { file, edit } => {
+                let Some(TreeEntry::File { content: FileContent::Bytes(bytes), .. }) = tree.entries.get_mut(file)
+                else {
+                    panic!("a fix edits a file: {fix:?}")
+                };
+                bytes.splice(edit.span.range(), edit.replacement.bytes());
+            }
+            FixEdit::Rename { file, new_file } => {
+                let entry = tree.entries.remove(file).expect("the renamed file exists");
+                assert!(tree.entries.insert(new_file.clone(), entry).is_none(), "{fix:?}");
+            }
+        }
+    }
+    tree
+}
+
+/// The rules whose findings may follow from a fix: a content hash changes with the content, and the form of a version is
+/// checked as soon as it is text.
+const CONSEQUENCES: [&str; 4] =
+    ["spec-version-unknown", "tools-json-stale", "uasp-version-stale", "version-not-semver"];
+
+/// The rules with more findings than before.
+fn added(before: &BTreeMap<&'static str, usize>, after: &BTreeMap<&'static str, usize>) -> Vec<&'static str> {
+    let more = after.iter().filter(|(rule, count)| before.get(*rule).copied().unwrap_or(0) < **count);
+    more.map(|(rule, _)| *rule).filter(|rule| !CONSEQUENCES.contains(rule)).collect()
+}
+
+#[test]
+fn every_fix_resolves_its_finding_and_adds_none() {
+    let mut wrong = Vec::new();
+    let mut fixed: BTreeMap<&str, FixApplicability> = BTreeMap::new();
+    for rule in RULES.iter().copied() {
+        for example in RulePage::parse(rule.page).examples {
+            let checker = SkillChecker::new(all_rules(rule, &example));
+            for tree in trees(&example) {
+                let before = counts(&tree, &checker);
+                let (skill, faults) = Skill::parse(tree.clone());
+                for finding in checker.collect_findings(&skill, faults) {
+                    let Some(fix) = &finding.fix else { continue };
+                    fixed.insert(finding.rule.name, fix.applicability);
+                    let after = counts(&apply(&tree, fix), &checker);
+                    let own = |counts: &BTreeMap<&str, usize>| counts.get(finding.rule.name).copied().unwrap_or(0);
+                    if own(&after) >= own(&before) || !added(&before, &after).is_empty() {
+                        wrong.push(format!(
+                            "{} in {} line {}: {:?}\n  adds {:?}",
+                            finding.rule.name,
+                            rule.name,
+                            example.line,
+                            fix,
+                            added(&before, &after)
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let safe = fixed.values().filter(|applicability| **applicability == FixApplicability::Safe).count();
+    println!("{} rules offer a fix, {safe} a safe one: {:?}", fixed.len(), fixed.keys());
+    assert!(fixed.len() >= 50, "only {} rules offer a fix: {:?}", fixed.len(), fixed.keys());
+}
+
+#[test]
+fn fixing_everything_twice_changes_nothing_more() {
+    let mut wrong = Vec::new();
+    for rule in RULES.iter().copied() {
+        for example in RulePage::parse(rule.page).examples {
+            let checker = SkillChecker::new(all_rules(rule, &example));
+            for tree in trees(&example) {
+                for applicability in [FixApplicability::Safe, FixApplicability::Unsafe] {
+                    let fix = |tree: &SkillTree| {
+                        let (skill, faults) = Skill::parse(tree.clone());
+                        let files = fix_skill(skill, faults, &checker, applicability);
+                        let mut tree = tree.clone();
+                        for file in files {
+                            let mut entry = tree.entries.remove(&file.file).expect("a fixed file exists");
+                            if let TreeEntry::File { content, .. } | TreeEntry::Link { content, .. } = &mut entry {
+                                *content = FileContent::Bytes(file.after);
+                            }
+                            tree.entries.insert(file.new_file, entry);
+                        }
+                        tree
+                    };
+                    let once = fix(&tree);
+                    let text = |tree: &SkillTree| format!("{:?}", tree.entries);
+                    if text(&fix(&once)) != text(&once) {
+                        wrong.push(format!("{} line {}: fixing again changes more", rule.name, example.line));
+                    }
+                    let more = added(&counts(&tree, &checker), &counts(&once, &checker));
+                    if !more.is_empty() {
+                        wrong.push(format!("{} line {}: fixing adds {more:?}", rule.name, example.line));
+                    }
+                    let (skill, faults) = Skill::parse(once);
+                    let left = checker.collect_findings(&skill, faults);
+                    let is_left = |finding: &rep_check::Finding| {
+                        finding.fix.as_ref().is_some_and(|fix| fix.applicability <= applicability)
+                    };
+                    for finding in left.iter().filter(|finding| is_left(finding)) {
+                        wrong.push(format!("{} line {}: `{}` is left", rule.name, example.line, finding.rule.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rep_check::fix::{self, FixApplicability};
+use rep_check::render::ReportFormat;
 use rep_check::{CheckOptions, CheckReport, Profile, check_skill, render};
 use rep_model::{FileContent, Skill, SkillTree, TreeEntry};
 
@@ -134,10 +135,20 @@ proptest! {
             CheckReport { findings: found.findings, skills: 1 }
         };
         let (one, two) = (report(), report());
-        prop_assert_eq!(render::render_json(&one), render::render_json(&two));
-        prop_assert_eq!(render::render_text(&one, render::ColourMode::Plain), render::render_text(&two, render::ColourMode::Plain));
-        prop_assert_eq!(render::render_sarif(&one), render::render_sarif(&two));
-        prop_assert_eq!(render::render_github(&one), render::render_github(&two));
+        for format in [
+            ReportFormat::Text,
+            ReportFormat::ErrorText,
+            ReportFormat::Concise,
+            ReportFormat::Statistics,
+            ReportFormat::Json,
+            ReportFormat::Sarif,
+            ReportFormat::Github,
+            ReportFormat::Junit,
+            ReportFormat::Gitlab,
+        ] {
+            let render = |report: &CheckReport| render::render_report(report, format, render::ColourMode::Plain);
+            prop_assert_eq!(render(&one), render(&two));
+        }
     }
 
     #[test]
@@ -149,7 +160,8 @@ proptest! {
         }
         let (skill, faults) = Skill::parse(tree);
         let found = check_skill(&skill, faults, &all_profiles());
-        let _ = render::render_text(&CheckReport { findings: found.findings, skills: 1 }, render::ColourMode::Colour);
+        let report = CheckReport { findings: found.findings, skills: 1 };
+        let _ = render::render_report(&report, render::ReportFormat::Text, render::ColourMode::Colour);
     }
 }
 

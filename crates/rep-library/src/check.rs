@@ -13,25 +13,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod baseline;
+mod cache;
+mod compact_report;
+mod encoding;
 pub mod fix;
+mod path_settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rep_check::checklist::{SkillChecklistPoint, evaluate_checklist};
 use rep_check::{
-    CheckOptions, CheckReport, Finding, Level, Profile, SkillChecker, SkillFacts, SkillReport, find_rule,
+    CheckOptions, CheckReport, Finding, Level, PathPatterns, Profile, SkillChecker, SkillFacts, SkillReport, find_rule,
     nearest_rule_name,
 };
 use rep_model::{Fault, FaultKind, Skill, SkillTree, Span};
 
+pub use self::baseline::{Baseline, BaselineError, BaselineScope};
+pub use self::cache::CheckCacheSettings;
+use self::cache::{CachedResult, CheckCache};
+pub use self::compact_report::CompactReport;
+use self::encoding::SkillResult;
+use self::path_settings::PathSettings;
+pub use self::path_settings::{PathMatcher, PatternError, options_for_path};
 use crate::discovery::{self, SkillLocation};
+use crate::folder_stamp::FolderStamp;
 use crate::frontmatter_reader::read_frontmatter_tree;
 use crate::open_files::OpenFiles;
 use crate::parallel::{SkillProgress, for_each_skill};
 use crate::settings::{self, SettingsError};
-use crate::skill_reader::{self, ReadExtent};
+use crate::skill_reader::{self, LinkHandling, ReadExtent};
 use crate::{CatalogEntry, LibraryError};
 
 /// The caller's options for a check, in addition to the settings file.
@@ -53,6 +68,10 @@ pub struct CheckSettings {
     pub strict_schema: bool,
     /// Whether to check versions by the patterns printed in the specifications instead of by SemVer.
     pub seed_regex: bool,
+    /// Patterns of paths that are not checked, relative to the working directory, in addition to those of the settings.
+    pub exclude: Vec<String>,
+    /// The working directory that `exclude` is relative to.
+    pub working_folder: PathBuf,
 }
 
 /// The reason the options of a check are invalid.
@@ -69,6 +88,9 @@ pub enum CheckSettingsError {
         /// The rule with the most similar name.
         nearest: Option<&'static str>,
     },
+    /// A pattern is invalid.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
 }
 
 impl CheckSettings {
@@ -104,6 +126,11 @@ impl CheckSettings {
         if let Some(name) = named.into_iter().find(|name| find_rule(name).is_none()) {
             return Err(CheckSettingsError::UnknownRule { name: name.clone(), nearest: nearest_rule_name(name) });
         }
+        if !self.exclude.is_empty() {
+            let exclude = PathPatterns { folder: self.working_folder.clone(), patterns: self.exclude.clone() };
+            PathMatcher::new(&exclude)?;
+            options.exclude.push(exclude);
+        }
         options.select.clone_from(&self.select);
         options.ignore.extend(self.ignore.iter().cloned());
         options.levels.extend(self.levels.iter().map(|(rule, level)| (rule.clone(), *level)));
@@ -122,24 +149,6 @@ pub struct CheckGroup {
     pub options: CheckOptions,
 }
 
-/// Checks the paths of each group with its options. Rules that compare skills compare those of one group.
-pub fn check_groups(
-    groups: &[CheckGroup],
-    progress: &(dyn Fn(SkillProgress) + Sync),
-) -> Result<CheckedPaths, LibraryError> {
-    let mut all = CheckedPaths::default();
-    for group in groups {
-        let checked = check_paths(&group.paths, &group.options, progress)?;
-        all.report.findings.extend(checked.report.findings);
-        all.report.skills += checked.report.skills;
-        all.notes.extend(checked.notes);
-    }
-    if groups.len() > 1 {
-        all.report.sort_findings();
-    }
-    Ok(all)
-}
-
 /// The result of checking paths.
 #[derive(Default)]
 pub struct CheckedPaths {
@@ -154,16 +163,180 @@ pub fn check_paths(
     paths: &[PathBuf],
     options: &CheckOptions,
     progress: &(dyn Fn(SkillProgress) + Sync),
-) -> Result<CheckedPaths, LibraryError> {
-    let rulebook = SkillChecker::new(options.clone());
-    let (checked, notes) = for_each_skill(paths, progress, |found| check_location(found, &rulebook))?;
-    Ok(CheckedPaths { report: combine_reports(checked.into_iter().flatten().collect(), options), notes })
+) -> Result<CheckedPaths, CheckError> {
+    let groups = [CheckGroup { paths: paths.to_vec(), options: options.clone() }];
+    let (report, notes) = check_groups(&groups, None, progress)?;
+    Ok(CheckedPaths { report: report.into_report(), notes })
+}
+
+/// Checks the paths of each group with its options. Rules that compare skills compare those of one group. With a cache,
+/// only skills that changed are read. Returns the report and notes about what the search skipped.
+pub fn check_groups(
+    groups: &[CheckGroup],
+    cache: Option<&CheckCacheSettings>,
+    progress: &(dyn Fn(SkillProgress) + Sync),
+) -> Result<(CompactReport, Vec<String>), CheckError> {
+    let paths: Vec<PathBuf> = groups.iter().flat_map(|group| group.paths.iter().cloned()).collect();
+    let cache = cache.map(|settings| CheckCache::open(settings, &paths));
+    let (mut report, mut notes, mut to_cache) = (CompactReport::default(), Vec::new(), Vec::new());
+    for group in groups {
+        let checkers = CheckerSet::new(&group.options)?;
+        let work = |found: &SkillLocation| checkers.check_location(found, cache.as_ref());
+        let (checked, skipped) = for_each_skill(&group.paths, progress, work)?;
+        notes.extend(skipped);
+        let mut set = Vec::new();
+        for result in checked.into_iter().flatten() {
+            let number = report.add_result(result.bytes.into_boxed_slice());
+            to_cache.extend(result.cached.map(|cached| (cached, number)));
+            set.extend(result.skills.into_iter().map(|skill| (skill.found, skill.facts, skill.blocks, number)));
+        }
+        set.sort_by(|(one, ..), (two, ..)| one.cmp(two));
+        set.dedup_by(|(one, ..), (two, ..)| one.path == two.path);
+        report.skills += set.len();
+        let mut facts = Vec::with_capacity(set.len());
+        for (found, of_skill, blocks, number) in set {
+            report.add_files(number, blocks);
+            facts.push((found, of_skill));
+        }
+        report.add_findings(compare_skills(&facts, &group.options));
+    }
+    if let Some(cache) = cache {
+        cache.save(to_cache.iter().map(|(row, number)| (row, report.result(*number))));
+    }
+    report.sort_files();
+    Ok((report, notes))
+}
+
+/// The reason a check did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// A path could not be searched.
+    #[error(transparent)]
+    Unreadable(#[from] LibraryError),
+    /// A pattern of the settings is invalid.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// The checkers of one group: one for each combination of overrides that applies to a skill.
+struct CheckerSet<'a> {
+    options: &'a CheckOptions,
+    paths: PathSettings,
+    checkers: RwLock<BTreeMap<Vec<usize>, Arc<KeyedChecker>>>,
+}
+
+/// A checker, and a number for its options.
+struct KeyedChecker {
+    checker: SkillChecker,
+    options_key: u64,
+}
+
+/// The result of checking a skill and its nested skills.
+struct LocationResult {
+    bytes: Vec<u8>,
+    skills: Vec<encoding::EncodedSkill>,
+    cached: Option<CachedResult>,
+}
+
+impl<'a> CheckerSet<'a> {
+    fn new(options: &'a CheckOptions) -> Result<Self, PatternError> {
+        Ok(Self { options, paths: PathSettings::new(options)?, checkers: RwLock::default() })
+    }
+
+    /// Returns the checker of a skill, or `None` if the skill is excluded.
+    fn checker_for(&self, found: &SkillLocation) -> Option<Arc<KeyedChecker>> {
+        let mut numbers = Vec::new();
+        if !self.paths.is_empty() {
+            let path = path_settings::absolute_path(&found.path);
+            if self.paths.is_excluded(&path, !found.is_lone_file) {
+                return None;
+            }
+            numbers = self.paths.applicable(&path, !found.is_lone_file);
+        }
+        if let Some(known) = self.checkers.read().get(&numbers) {
+            return Some(Arc::clone(known));
+        }
+        let options = self.paths.apply(self.options, &numbers).into_owned();
+        let options_key = cache::hash_options(&options);
+        let checker = Arc::new(KeyedChecker { checker: SkillChecker::new(options), options_key });
+        self.checkers.write().insert(numbers, Arc::clone(&checker));
+        Some(checker)
+    }
+
+    /// Checks a skill and its nested skills, or takes the result from the cache. Returns `None` if it is excluded.
+    fn check_location(&self, found: &SkillLocation, cache: Option<&CheckCache>) -> Option<LocationResult> {
+        let checker = self.checker_for(found)?;
+        let key = CheckCache::key(found, checker.options_key);
+        if let Some(cache) = cache
+            && let Some((bytes, stamp)) = cache.find(found, key)
+            && let Some(skills) = encoding::decode_results(bytes)
+        {
+            return Some(LocationResult {
+                bytes: bytes.to_vec(),
+                skills,
+                cached: cache.admit(found, key, Some(stamp)),
+            });
+        }
+        let (reports, stamp) = self.check_fresh(found, &checker.checker);
+        let bytes = encoding::encode_results(&reports);
+        let skills = encoding::decode_results(&bytes).expect("what was encoded can be decoded");
+        let cached = cache.and_then(|cache| cache.admit(found, key, stamp));
+        Some(LocationResult { bytes, skills, cached })
+    }
+
+    /// Reads and checks a skill and its nested skills.
+    fn check_fresh(&self, found: &SkillLocation, checker: &SkillChecker) -> (Vec<SkillResult>, Option<FolderStamp>) {
+        let (skill, faults, stamp) = read_stamped_location(found);
+        let inside = discovery::find_nested_skills(found, &skill.tree);
+        let mut reports = vec![self.check_skill(found.clone(), &skill, faults, checker)];
+        for found in inside {
+            let Some(checker) = self.checker_for(&found) else { continue };
+            let (skill, faults) = read_location(&found);
+            reports.push(self.check_skill(found, &skill, faults, &checker.checker));
+        }
+        (reports, stamp)
+    }
+
+    fn check_skill(
+        &self,
+        found: SkillLocation,
+        skill: &Skill,
+        faults: Vec<Fault>,
+        checker: &SkillChecker,
+    ) -> SkillResult {
+        let SkillReport { mut findings, facts } = checker.check_skill(skill, faults);
+        if !self.paths.is_empty() {
+            let folder = if found.is_lone_file { found.path.parent().unwrap_or(Path::new("")) } else { &found.path };
+            let folder = path_settings::absolute_path(folder);
+            findings.retain(|finding| {
+                let file = &finding.place.file;
+                file.is_empty() || !self.paths.is_excluded(&folder.join(file), false)
+            });
+        }
+        (found, facts, findings)
+    }
 }
 
 /// Checks a skill of a catalog and its nested skills. Reports the findings that [`check_paths`] reports for its
 /// directory.
 pub fn check_entry(entry: &CatalogEntry, options: &CheckOptions) -> CheckReport {
-    combine_reports(check_location(&SkillLocation::from_entry(entry), &SkillChecker::new(options.clone())), options)
+    let found = SkillLocation::from_entry(entry);
+    // Patterns are validated when settings are read.
+    let paths = PathSettings::new(options).unwrap_or_default();
+    let checkers = CheckerSet { options, paths, checkers: RwLock::default() };
+    let Some(checker) = checkers.checker_for(&found) else { return CheckReport::default() };
+    let (mut reports, _) = checkers.check_fresh(&found, &checker.checker);
+    reports.sort_by(|(one, ..), (two, ..)| one.cmp(two));
+    reports.dedup_by(|(one, ..), (two, ..)| one.path == two.path);
+    let mut report = CheckReport { skills: reports.len(), ..CheckReport::default() };
+    let mut set = Vec::with_capacity(reports.len());
+    for (found, facts, findings) in reports {
+        report.findings.extend(findings);
+        set.push((found, facts));
+    }
+    report.findings.extend(compare_skills(&set, options));
+    report.sort_findings();
+    report
 }
 
 /// The checklists of Universal 2.1, completed for a skill.
@@ -184,33 +357,6 @@ pub fn fill_checklists(paths: &[PathBuf]) -> Result<(Vec<SkillChecklist>, Vec<St
     })?;
     skills.sort_by(|one, two| one.shown.cmp(&two.shown));
     Ok((skills, notes))
-}
-
-/// Checks a skill and its nested skills.
-fn check_location(found: &SkillLocation, rulebook: &SkillChecker) -> Vec<(SkillLocation, SkillReport)> {
-    let (skill, faults) = read_location(found);
-    let inside = discovery::find_nested_skills(found, &skill.tree);
-    let mut reports = vec![(found.clone(), rulebook.check_skill(&skill, faults))];
-    for found in inside {
-        let (skill, faults) = read_location(&found);
-        reports.push((found, rulebook.check_skill(&skill, faults)));
-    }
-    reports
-}
-
-/// Combines the reports of many skills and runs the rules that compare them.
-fn combine_reports(mut reports: Vec<(SkillLocation, SkillReport)>, options: &CheckOptions) -> CheckReport {
-    reports.sort_by(|(one, _), (two, _)| one.cmp(two));
-    reports.dedup_by(|(one, _), (two, _)| one.path == two.path);
-    let mut report = CheckReport { skills: reports.len(), ..CheckReport::default() };
-    let mut set = Vec::with_capacity(reports.len());
-    for (found, skill) in reports {
-        report.findings.extend(skill.findings);
-        set.push((found, skill.facts));
-    }
-    report.findings.extend(compare_skills(&set, options));
-    report.sort_findings();
-    report
 }
 
 /// Runs the rules that compare skills, in the order of their locations.
@@ -257,6 +403,21 @@ fn read_skill_name(folder: &Path) -> Option<String> {
 /// with that fault.
 pub fn read_open_skill(found: &SkillLocation, open: &OpenFiles) -> (Skill, Vec<Fault>) {
     parse_or_report(found, open.read_skill(found, ReadExtent::Folder))
+}
+
+/// Reads and parses a skill, with the stamp of its directory.
+fn read_stamped_location(found: &SkillLocation) -> (Skill, Vec<Fault>, Option<FolderStamp>) {
+    if found.is_lone_file {
+        let (skill, faults) = read_location(found);
+        return (skill, faults, None);
+    }
+    let read = skill_reader::read_stamped_folder(&found.path, &found.shown, ReadExtent::Folder, LinkHandling::Followed);
+    let (tree, stamp) = match read {
+        Ok((tree, stamp)) => (Ok(tree), stamp),
+        Err(error) => (Err(error), None),
+    };
+    let (skill, faults) = parse_or_report(found, tree);
+    (skill, faults, stamp)
 }
 
 /// Reads and parses a skill. A directory that cannot be opened becomes a skill with that fault.

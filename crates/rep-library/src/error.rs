@@ -25,6 +25,11 @@ impl LibraryError {
         self
     }
 
+    /// Returns the kind of the system's error.
+    pub fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+
     /// Returns the remedy, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         self.hint

@@ -46,6 +46,7 @@ pub mod decisions;
 mod dependencies;
 pub mod discovery;
 mod error;
+mod folder_stamp;
 mod frontmatter_reader;
 pub mod hosts;
 mod library;

@@ -29,6 +29,7 @@ use std::path::Path;
 use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
 use document::SearchDocument;
 pub use document::SearchField;
+pub(crate) use document::compute_checksum;
 use index_file::{IndexContents, IndexWriter};
 use ranking::SearchRanking;
 

@@ -10,6 +10,10 @@
 //!     field-unknown: off
 //!     body-too-long: error
 //!   strict-schema: false
+//!   exclude: ['vendor/**']
+//!   overrides:
+//!     - paths: ['legacy/**']
+//!       levels: {description-vague: off}
 //! library:
 //!   paths: [vendor/skills]
 //! policy:
@@ -29,6 +33,7 @@
 //! the user's key to its own server. `mcp_servers` is read from both; see [`crate::mcp_servers`].
 
 mod keys;
+mod path_settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -90,6 +95,8 @@ pub(crate) fn read_check_options(files: &[PathBuf]) -> Result<CheckOptions, Sett
         options.ignore.retain(|rule| !nearer.levels.contains_key(rule));
         options.ignore.extend(nearer.ignore);
         options.levels.extend(nearer.levels);
+        options.exclude.extend(nearer.exclude);
+        options.overrides.extend(nearer.overrides);
     }
     options.ignore.dedup();
     Ok(options)
@@ -408,11 +415,17 @@ impl SettingsReader {
                         ));
                     }
                 },
+                "exclude" => options.exclude.push(self.parse_patterns(&entry.value)?),
+                "overrides" => {
+                    for item in self.expect_items(&entry.value)? {
+                        options.overrides.push(self.parse_override(item)?);
+                    }
+                }
                 other => {
                     return Err(self.unknown_key_error(
                         entry,
                         other,
-                        &["profiles", "ignore", "levels", "strict-schema"],
+                        &["profiles", "ignore", "levels", "strict-schema", "exclude", "overrides"],
                     ));
                 }
             }

@@ -17,6 +17,7 @@ use rep_model::{
 use crate::catalog::CatalogEntry;
 use crate::discovery::SkillLocation;
 use crate::error::{LibraryError, describe_io_error};
+use crate::folder_stamp::{FolderStamp, StampBuilder};
 use crate::validation::{SkillValidation, ValidationMode, validate_skill};
 
 /// The maximum size of a SKILL.md, UASP file or tools.json.
@@ -64,14 +65,25 @@ pub(crate) fn read_folder_with(
     extent: ReadExtent,
     links: LinkHandling,
 ) -> Result<SkillTree, LibraryError> {
+    Ok(read_stamped_folder(path, shown, extent, links)?.0)
+}
+
+/// Reads a skill directory, with the stamp of what was read, if it has one.
+pub(crate) fn read_stamped_folder(
+    path: &Path,
+    shown: &str,
+    extent: ReadExtent,
+    links: LinkHandling,
+) -> Result<(SkillTree, Option<FolderStamp>), LibraryError> {
     let mut tree = SkillTree { display_root: shown.to_owned(), folder: folder_name(path), ..SkillTree::default() };
-    let budget = SKILL_BYTES_MAX;
-    let mut reader = FolderReader { root: path, real_root: None, tree: &mut tree, budget, extent, links };
+    let (budget, stamp) = (SKILL_BYTES_MAX, StampBuilder::default());
+    let mut reader = FolderReader { root: path, real_root: None, tree: &mut tree, budget, extent, links, stamp };
     match extent {
         ReadExtent::Manifest => reader.read_manifest_only(),
         ReadExtent::Folder | ReadExtent::Names | ReadExtent::Main => reader.walk_folder()?,
     }
-    Ok(tree)
+    let stamp = reader.stamp.finish().filter(|_| tree.omissions.is_empty());
+    Ok((tree, stamp))
 }
 
 /// Builds a tree from files in memory, with the same limits as a directory on disk. Each file has a path, its bytes,
@@ -124,6 +136,7 @@ struct FolderReader<'a> {
     budget: u64,
     extent: ReadExtent,
     links: LinkHandling,
+    stamp: StampBuilder,
 }
 
 impl FolderReader<'_> {
@@ -144,6 +157,7 @@ impl FolderReader<'_> {
                 Ok(listing) => listing,
                 Err(error) if depth == 0 => return Err(LibraryError::new("read the directory", &folder, error)),
                 Err(error) => {
+                    self.stamp.reject();
                     let content = FileContent::Unreadable(error.to_string());
                     let entry = TreeEntry::File { size_bytes: 0, is_executable: false, content };
                     self.tree.entries.insert(prefix, entry);
@@ -160,6 +174,7 @@ impl FolderReader<'_> {
                 }
                 if kind.is_dir() {
                     self.tree.entries.insert(relative.clone(), TreeEntry::Directory);
+                    self.stamp.add_folder(&relative, depth + 1);
                     if depth + 1 >= DEPTH_MAX {
                         self.tree.omissions = format!("it is more than {DEPTH_MAX} directories deep");
                     } else if name != ".git" {
@@ -175,6 +190,9 @@ impl FolderReader<'_> {
     }
 
     fn read_entry(&mut self, path: &Path, relative: &str, kind: FileType) -> TreeEntry {
+        if !kind.is_file() {
+            self.stamp.reject();
+        }
         if kind.is_symlink() {
             return self.read_link_entry(path, relative);
         }
@@ -185,20 +203,14 @@ impl FolderReader<'_> {
             return TreeEntry::Other(word);
         }
         let Some(most) = choose_read_limit(relative, self.extent, self.budget) else {
-            return fs::symlink_metadata(path).map_or_else(
-                |error| TreeEntry::File {
-                    size_bytes: 0,
-                    is_executable: false,
-                    content: FileContent::Unreadable(error.to_string()),
-                },
-                |metadata| TreeEntry::File {
-                    size_bytes: metadata.len(),
-                    is_executable: metadata.permissions().mode() & 0o111 != 0,
-                    content: FileContent::NotRead,
-                },
-            );
+            return self.list_entry(path, relative);
         };
-        let (mut entry, used) = read_file(path, most);
+        let mut metadata = None;
+        let (mut entry, used) = read_noted_file(path, most, &mut metadata);
+        match metadata {
+            Some(metadata) => self.stamp.add_file(relative, &metadata),
+            None => self.stamp.reject(),
+        }
         self.budget = self.budget.saturating_sub(used);
         if let TreeEntry::File { content, .. } = &mut entry
             && matches!(content, FileContent::TooLarge(_))
@@ -207,6 +219,25 @@ impl FolderReader<'_> {
             *content = FileContent::NotRead;
         }
         entry
+    }
+
+    /// Returns a file without its content.
+    fn list_entry(&mut self, path: &Path, relative: &str) -> TreeEntry {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => {
+                self.stamp.add_file(relative, &metadata);
+                TreeEntry::File {
+                    size_bytes: metadata.len(),
+                    is_executable: metadata.permissions().mode() & 0o111 != 0,
+                    content: FileContent::NotRead,
+                }
+            }
+            Err(error) => {
+                self.stamp.reject();
+                let content = FileContent::Unreadable(error.to_string());
+                TreeEntry::File { size_bytes: 0, is_executable: false, content }
+            }
+        }
     }
 
     fn read_link_entry(&mut self, path: &Path, relative: &str) -> TreeEntry {
@@ -308,6 +339,12 @@ fn name_irregular_kind(kind: FileType) -> Option<&'static str> {
 
 /// Reads a file of at most `most` bytes without blocking on a pipe. Returns the number of bytes read.
 fn read_file(path: &Path, most: u64) -> (TreeEntry, u64) {
+    read_noted_file(path, most, &mut None)
+}
+
+/// Like [`read_file`], and notes the metadata of the file before it was read. Nothing is noted about a file whose content
+/// could not be read.
+fn read_noted_file(path: &Path, most: u64, noted: &mut Option<fs::Metadata>) -> (TreeEntry, u64) {
     let unreadable = |error: &io::Error| {
         let content = FileContent::Unreadable(describe_io_error(error));
         (TreeEntry::File { size_bytes: 0, is_executable: false, content }, 0)
@@ -330,12 +367,17 @@ fn read_file(path: &Path, most: u64) -> (TreeEntry, u64) {
     let is_executable = metadata.permissions().mode() & 0o111 != 0;
     let size_bytes = metadata.len();
     if size_bytes > most {
+        *noted = Some(metadata);
         return (TreeEntry::File { size_bytes, is_executable, content: FileContent::TooLarge(most) }, 0);
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size_bytes).unwrap_or(0));
+    *noted = Some(metadata);
     // The file may grow while it is read.
     match file.take(most + 1).read_to_end(&mut bytes) {
-        Err(error) => unreadable(&error),
+        Err(error) => {
+            *noted = None;
+            unreadable(&error)
+        }
         Ok(read) if read as u64 > most => {
             (TreeEntry::File { size_bytes: read as u64, is_executable, content: FileContent::TooLarge(most) }, 0)
         }

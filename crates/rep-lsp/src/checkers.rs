@@ -104,8 +104,8 @@ impl CheckerCache {
 fn describe_problem(error: &CheckSettingsError) -> String {
     match error {
         CheckSettingsError::Settings(SettingsError::Invalid { message, remedy }) => format!("{message}: {remedy}"),
-        CheckSettingsError::Settings(SettingsError::Unreadable(_)) | CheckSettingsError::UnknownRule { .. } => {
-            error.to_string()
-        }
+        CheckSettingsError::Settings(SettingsError::Unreadable(_))
+        | CheckSettingsError::UnknownRule { .. }
+        | CheckSettingsError::Pattern(_) => error.to_string(),
     }
 }

@@ -6,6 +6,7 @@
 //! `http` and `git` to this machine. git never asks a question: without stored credentials, a fetch fails.
 
 mod address;
+mod changes;
 mod tree;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 pub use address::{GitReference, GitUrl};
+pub use changes::list_changed_files;
 pub use tree::{GitTreeEntry, GitTreeEntryKind, parse_tree_listing};
 
 use crate::program::{ProgramCall, ProgramError, ProgramInput, ProgramOutput, run_program};

@@ -245,6 +245,7 @@ impl From<rep_library::check::CheckSettingsError> for Failure {
         let message = error.to_string();
         match error {
             CheckSettingsError::Settings(error) => error.into(),
+            CheckSettingsError::Pattern(error) => error.into(),
             CheckSettingsError::UnknownRule { nearest, .. } => {
                 Failure::unable("UNKNOWN_RULE", message).hint(nearest.map_or_else(
                     || "run `rep explain` to see all rules".to_owned(),
@@ -252,6 +253,43 @@ impl From<rep_library::check::CheckSettingsError> for Failure {
                 ))
             }
         }
+    }
+}
+
+impl From<rep_library::check::PatternError> for Failure {
+    fn from(error: rep_library::check::PatternError) -> Self {
+        Failure::unable("USAGE", error.to_string()).hint("write a pattern as in `.gitignore`, such as `vendor/**`")
+    }
+}
+
+impl From<rep_library::check::CheckError> for Failure {
+    fn from(error: rep_library::check::CheckError) -> Self {
+        match error {
+            rep_library::check::CheckError::Unreadable(error) => error.into(),
+            rep_library::check::CheckError::Pattern(error) => error.into(),
+        }
+    }
+}
+
+impl From<rep_library::check::BaselineError> for Failure {
+    fn from(error: rep_library::check::BaselineError) -> Self {
+        use rep_library::check::BaselineError;
+        let (is_missing, message) = (error.is_missing(), error.to_string());
+        match error {
+            BaselineError::Unreadable(_) if is_missing => {
+                Failure::unable("UNREADABLE", message).hint("create it with `--write-baseline`")
+            }
+            BaselineError::Unreadable(error) => error.into(),
+            BaselineError::Invalid { .. } => Failure::unable("INVALID_BASELINE", message)
+                .hint("restore the file, or remove it and create it again with `--write-baseline`"),
+            BaselineError::TooNew { .. } => Failure::unable("INVALID_BASELINE", message).hint("update rep"),
+        }
+    }
+}
+
+impl From<rep_net::git::GitError> for Failure {
+    fn from(error: rep_net::git::GitError) -> Self {
+        Failure::unable("GIT", error.message.clone()).hints(error.remedy)
     }
 }
 

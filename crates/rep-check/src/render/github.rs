@@ -1,30 +1,27 @@
 //! Renders GitHub workflow commands, which become annotations on the change.
 
-use crate::{CheckReport, Level};
+use super::relative_path;
+use crate::{Finding, Level};
 
-/// Renders the report with one line per finding.
-pub fn render_github(report: &CheckReport) -> String {
-    let mut out = String::new();
-    for finding in &report.findings {
-        let command = match finding.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
-            Level::Info => "notice",
-        };
-        let place = &finding.place;
-        let help = if finding.help.is_empty() { String::new() } else { format!("\nhelp: {}", finding.help) };
-        out.push_str(&format!(
-            "::{command} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
-            escape_property(&place.display_path),
-            place.start.line,
-            place.start.column,
-            place.end.line,
-            place.end.column,
-            escape_property(finding.rule.name),
-            escape_data(&format!("{}{help}", finding.message)),
-        ));
-    }
-    out
+/// Renders the line of one finding.
+pub(super) fn render_finding(finding: &Finding, root: &str) -> String {
+    let command = match finding.level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Info => "notice",
+    };
+    let place = &finding.place;
+    let help = if finding.help.is_empty() { String::new() } else { format!("\nhelp: {}", finding.help) };
+    format!(
+        "::{command} file={},line={},col={},endLine={},endColumn={},title={}::{}\n",
+        escape_property(relative_path(&place.display_path, root)),
+        place.start.line,
+        place.start.column,
+        place.end.line,
+        place.end.column,
+        escape_property(finding.rule.name),
+        escape_data(&format!("{}{help}", finding.message)),
+    )
 }
 
 fn escape_data(text: &str) -> String {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{CheckReport, Finding, RelatedLocation};
+use crate::report::ReportOverview;
+use crate::{Finding, RelatedLocation};
 
 /// Renders one finding as JSON.
 pub fn json_finding(finding: &Finding) -> Value {
@@ -25,7 +26,7 @@ pub fn json_finding(finding: &Finding) -> Value {
 }
 
 /// Renders one finding of a check as JSON: with the other places it is about, and what a fix would do.
-fn json_check_finding(finding: &Finding) -> Value {
+pub(super) fn json_check_finding(finding: &Finding) -> Value {
     let mut value = json_finding(finding);
     if let Some(fix) = &finding.fix {
         value["fix_applicability"] = json!(fix.applicability.name());
@@ -49,19 +50,30 @@ fn json_related(related: &RelatedLocation) -> Value {
     })
 }
 
-/// Renders the whole report as JSON.
-pub fn render_json(report: &CheckReport) -> String {
-    let summary = report.count_findings();
-    let findings: Vec<Value> = report.findings.iter().map(json_check_finding).collect();
-    let value = json!({
-        "findings": findings,
-        "summary": {
+/// Renders what precedes the findings.
+pub(super) fn render_start() -> String {
+    "{\n  \"findings\": [".to_owned()
+}
+
+/// Renders what follows the findings.
+pub(super) fn render_end(overview: &ReportOverview, is_empty: bool) -> String {
+    let summary = overview.summary;
+    let mut rest = Map::new();
+    if overview.wants_statistics {
+        let count = |row: &crate::report::RuleCount| json!({ "rule": row.rule.name, "level": row.level.name(), "count": row.count, "fixable": row.fixable });
+        rest.insert("statistics".into(), overview.rules.iter().map(count).collect());
+    }
+    rest.insert(
+        "summary".into(),
+        json!({
             "skills": summary.skills,
             "errors": summary.errors,
             "warnings": summary.warnings,
             "infos": summary.infos,
             "fixable": summary.fixable,
-        },
-    });
-    format!("{value:#}\n")
+        }),
+    );
+    let rest = format!("{:#}", Value::Object(rest));
+    let close = if is_empty { "]," } else { "\n  ]," };
+    format!("{close}{}\n", rest.strip_prefix('{').unwrap_or_default())
 }

@@ -5,7 +5,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::escape_invisible;
 use crate::hidden_text::is_hidden_character;
-use crate::{CheckReport, Finding, Level};
+use crate::report::{ReportOverview, ReportSummary};
+use crate::{Finding, Level};
 
 /// Whether to use colour. Colour never carries information that the text lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ const EXCERPT_COLUMNS_MAX: usize = 100;
 
 impl ColourMode {
     /// Applies a style to text if colour is enabled.
-    fn apply_style(self, style: Style, text: &str) -> String {
+    pub(super) fn apply_style(self, style: Style, text: &str) -> String {
         match self {
             ColourMode::Colour => format!("{style}{text}{style:#}"),
             ColourMode::Plain => text.to_owned(),
@@ -29,7 +30,7 @@ impl ColourMode {
     }
 }
 
-fn level_style(level: Level) -> Style {
+pub(super) fn level_style(level: Level) -> Style {
     let colour = match level {
         Level::Error => AnsiColor::Red,
         Level::Warning => AnsiColor::Yellow,
@@ -38,30 +39,9 @@ fn level_style(level: Level) -> Style {
     colour.on_default().bold()
 }
 
-/// Renders the whole report, with excerpts and a summary line.
-pub fn render_text(report: &CheckReport, paint: ColourMode) -> String {
+/// Renders one finding with its source line.
+pub(super) fn render_finding(finding: &Finding, paint: ColourMode) -> String {
     let mut out = String::new();
-    for finding in &report.findings {
-        render_finding(finding, paint, &mut out);
-        out.push('\n');
-    }
-    out.push_str(&render_summary(report, paint));
-    out
-}
-
-/// Renders the errors of a report only: nothing if there are none.
-pub fn render_errors(report: &CheckReport, paint: ColourMode) -> String {
-    let mut out = String::new();
-    for finding in report.findings.iter().filter(|finding| finding.level == Level::Error) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        render_finding(finding, paint, &mut out);
-    }
-    out
-}
-
-fn render_finding(finding: &Finding, paint: ColourMode, out: &mut String) {
     let frame = AnsiColor::Blue.on_default().bold();
     let place = &finding.place;
     let level =
@@ -99,7 +79,10 @@ fn render_finding(finding: &Finding, paint: ColourMode, out: &mut String) {
     }
     if finding.has_safe_fix() {
         out.push_str(&format!("{}: fixable with `rep check --fix`\n", note("fix")));
+    } else if finding.fix.is_some() {
+        out.push_str(&format!("{}: suggested; apply it with `rep check --fix --unsafe-fixes`\n", note("fix")));
     }
+    out
 }
 
 /// The maximum number of other places that are shown.
@@ -164,11 +147,11 @@ fn replace_unprintable(letter: char) -> char {
     }
 }
 
-fn render_summary(report: &CheckReport, paint: ColourMode) -> String {
-    let summary = report.count_findings();
+/// Renders the last line of a report.
+pub(super) fn render_summary(summary: ReportSummary, paint: ColourMode) -> String {
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let skills = plural(summary.skills, "skill");
-    if report.findings.is_empty() {
+    if summary.errors + summary.warnings + summary.infos == 0 {
         let fine = paint.apply_style(AnsiColor::Green.on_default().bold(), "no findings");
         return format!("checked {skills}: {fine}\n");
     }
@@ -187,6 +170,24 @@ fn render_summary(report: &CheckReport, paint: ColourMode) -> String {
         count => format!("; {count} fixable with `rep check --fix`"),
     };
     format!("checked {skills}: {}{fixable}\n", parts.join(", "))
+}
+
+/// Renders how many findings each rule has, the most frequent first, and the summary line.
+pub(super) fn render_statistics(overview: &ReportOverview, paint: ColourMode) -> String {
+    let mut rows: Vec<_> = overview.rules.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+    let width = rows.first().map_or(1, |row| row.count.to_string().len()).max(5);
+    let mut out = String::new();
+    for row in rows {
+        let level = format!("{:<7}", row.level.name());
+        let fixable = match row.fixable {
+            0 => String::new(),
+            count => format!(" ({count} fixable)"),
+        };
+        let level = paint.apply_style(level_style(row.level), &level);
+        out.push_str(&format!("{:>width$} {level} {}{fixable}\n", row.count, row.rule.name));
+    }
+    out + &render_summary(overview.summary, paint)
 }
 
 /// Renders one finding in three lines, as the rule pages show it.

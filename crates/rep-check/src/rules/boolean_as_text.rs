@@ -3,6 +3,7 @@ use rep_model::frontmatter::ScalarText;
 
 use crate::boolean_words::{BOOLEAN_FIELDS, parse_boolean_word};
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_literal;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -32,7 +33,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(manifest.file, text.span(), format!("field `{field}` is the text `{}`, not a boolean", text.value))
                 .with_data_path(field)
-                .help(format!("write `{meant}`, without quotes"));
+                .help(format!("write `{meant}`, without quotes"))
+                .with_optional_fix(suggest_literal(skill, manifest.file, text.span(), &meant.to_string()));
         }
     }
 }

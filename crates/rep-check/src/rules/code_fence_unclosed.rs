@@ -2,6 +2,7 @@ use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
 use crate::profile::MARKDOWN;
+use crate::yaml_edits::line_end;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -25,8 +26,26 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if fence.span.end >= body_end {
         let first_line = manifest.source.slice(fence.span).lines().next().map_or(0, str::len);
         let opening = Span::new(fence.span.start, fence.span.start + first_line);
-        findings
-            .add(manifest.file, opening, "the code block is not closed")
-            .help("close it; if the block contains fences, use more backticks than they do");
+        let draft = findings.add(manifest.file, opening, "the code block is not closed");
+        draft.help("close it; if the block contains fences, use more backticks than they do");
+        if let Some((at, text)) = close_fence(manifest.source.text(), opening) {
+            draft.with_suggestion("close the code block at the end of the file", at, text);
+        }
     }
+}
+
+/// Returns the edit that adds a closing fence at the end of the file, indented as the opening one.
+fn close_fence(text: &str, opening: Span) -> Option<(Span, String)> {
+    let start = text[..opening.start].rfind('\n').map_or(0, |at| at + 1);
+    let indent = text[start..opening.start].bytes().take_while(|byte| *byte == b' ').count();
+    let fence = text[start + indent..].trim_start_matches(['-', '*', '+', ' ']);
+    let mark = fence.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    // In a quotation or a list, the closing fence needs the same prefix.
+    if !text[start..].trim_start_matches(' ').starts_with(mark) {
+        return None;
+    }
+    let marks: String = fence.chars().take_while(|letter| *letter == mark).collect();
+    let line_end = line_end(text, opening.start);
+    let separator = if text.ends_with('\n') { "" } else { line_end };
+    Some((Span::empty_at(text.len()), format!("{separator}{}{marks}{line_end}", " ".repeat(indent))))
 }

@@ -1,7 +1,7 @@
 use rep_model::Skill;
 
 use crate::draft::Findings;
-use crate::field_checks::report_empty;
+use crate::field_checks::{report_empty, suggest_removal};
 use crate::profile::REFERENCE;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
@@ -32,6 +32,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(manifest.file, entry.key.span, "field `compatibility` has no value")
             .with_data_path("compatibility")
-            .help(help);
+            .help(help)
+            .with_optional_fix(suggest_removal(skill, "compatibility"));
     }
 }

@@ -1,6 +1,7 @@
 use rep_model::{Skill, names};
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_removal;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -50,6 +51,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(manifest.file, text.span(), "`compatibility` states no requirement")
             .with_data_path("compatibility")
-            .help("remove the field; most skills do not need it");
+            .help("remove the field; most skills do not need it")
+            .with_optional_fix(suggest_removal(skill, "compatibility"));
     }
 }

@@ -1,9 +1,11 @@
-use rep_model::Skill;
 use rep_model::frontmatter::ToolDeclaration;
 use rep_model::yaml::YamlNode;
+use rep_model::{Manifest, Skill};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::tools::list_declared_tools;
+use crate::yaml_edits::add_item;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -32,7 +34,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(manifest.file, gates.span, format!("{what} is granted without confirmation"))
                 .with_data_path("safety.require_confirmation_for")
-                .help(format!("add `{class}` to the list, or set `confirmation` on the tool"));
+                .help(format!("add `{class}` to the list, or set `confirmation` on the tool"))
+                .with_optional_fix(suggest_gate(manifest, gates, class));
         }
     }
 }
@@ -44,4 +47,9 @@ fn has_gate(gates: &YamlNode, class: &str) -> bool {
 
 fn wants_confirmation(tool: ToolDeclaration<'_>, class: &str) -> bool {
     tool.confirmation_level().is_some_and(|level| level.value == class || level.value == "always")
+}
+
+fn suggest_gate(manifest: &Manifest, gates: &YamlNode, class: &str) -> Option<FindingFix> {
+    let (at, text) = add_item(manifest.source.text(), gates, class)?;
+    Some(FindingFix::suggestion(format!("add `{class}`")).replace(manifest.file, at, text))
 }

@@ -1,6 +1,7 @@
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_entry;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -22,6 +23,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(manifest.file, Span::empty_at(safety.span.start), "`safety` has no `require_confirmation_for`")
             .with_data_path("safety.require_confirmation_for")
-            .help("add `require_confirmation_for` with `destructive_writes`, `external_network`, or an empty list");
+            .help("add `require_confirmation_for` with `destructive_writes`, `external_network`, or an empty list")
+            .with_optional_fix(suggest_entry(
+                skill,
+                safety,
+                "require_confirmation_for: [destructive_writes, external_network]",
+            ));
     }
 }

@@ -3,6 +3,7 @@ use rep_model::Skill;
 use crate::data_path::join_path;
 use crate::draft::Findings;
 use crate::value_schema::ViolationKind;
+use crate::yaml_edits::suggest_value;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -19,6 +20,7 @@ pub(super) static RULE: LintRule = LintRule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for misfit in findings.find_value_violations(skill) {
         let ViolationKind::Unknown { field, nearest } = misfit.kind else { continue };
+        let fix = nearest.and_then(|nearest| suggest_value(skill, &misfit.file, misfit.span, nearest));
         let help = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "remove it, or move it under `extensions`, which is for custom data".to_owned(),
@@ -27,6 +29,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             .add(&misfit.file, misfit.span, format!("`{}` has no field `{field}`", misfit.path))
             .with_data_path(join_path(&misfit.path, &field))
             .help(help)
-            .only_for_profiles(misfit.profiles);
+            .only_for_profiles(misfit.profiles)
+            .with_optional_fix(fix);
     }
 }

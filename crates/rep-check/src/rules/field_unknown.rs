@@ -1,12 +1,14 @@
-use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, Frontmatter, STANDARD_FIELDS, UNIVERSAL_FIELDS};
+use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, Frontmatter, STANDARD_FIELDS, UNIVERSAL_FIELDS, read_text};
 use rep_model::suggestion::is_misspelling;
-use rep_model::yaml::{YamlEntry, YamlNode};
-use rep_model::{Skill, Span};
+use rep_model::yaml::{YamlEntry, YamlNode, quote_double};
+use rep_model::{Manifest, Skill, Span};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::grouping::{add_places, list_names};
 use crate::profile::STANDARD;
 use crate::widespread_fields::{find_intended_effect, is_widespread};
+use crate::yaml_edits::{add_entry, entry_lines, line_end};
 use crate::{Level, LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -54,6 +56,7 @@ struct UnknownField<'a> {
     key: &'a str,
     span: Span,
     intent: FieldIntent,
+    entry: &'a YamlEntry,
 }
 
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
@@ -65,7 +68,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let is_of_claude = |field: &&UnknownField<'_>| CLAUDE_CODE_FIELDS.contains(&field.key);
     let is_in_universal = |field: &UnknownField<'_>| UNIVERSAL_FIELDS.contains(&field.key);
     let mut report = |group: &FieldGroup<'_>, fields: Vec<UnknownField<'_>>| {
-        group.report(manifest.file, fields, findings);
+        group.report(manifest, front, fields, findings);
     };
     let (of_claude, others): (Vec<UnknownField<'_>>, Vec<UnknownField<'_>>) = all.iter().partition(is_of_claude);
     // `rep export` turns the fields of a Universal skill into what OpenAI accepts.
@@ -140,7 +143,14 @@ const NOT_LENIENT: FieldGroup<'_> = FieldGroup {
 
 impl FieldGroup<'_> {
     /// Reports the fields in one finding. Those that the author got wrong come first.
-    fn report(&self, file: &str, mut fields: Vec<UnknownField<'_>>, findings: &mut Findings<'_>) {
+    fn report(
+        &self,
+        manifest: &Manifest,
+        front: &Frontmatter,
+        mut fields: Vec<UnknownField<'_>>,
+        findings: &mut Findings<'_>,
+    ) {
+        let file = manifest.file;
         fields.sort_by_key(|field| field.intent == FieldIntent::Widespread);
         fields.sort_by_key(|field| matches!(field.intent, FieldIntent::Widespread | FieldIntent::Other));
         let Some(first) = fields.first().filter(|_| !self.profiles.is_empty()) else { return };
@@ -152,6 +162,11 @@ impl FieldGroup<'_> {
         };
         let draft = findings.add(file, first.span, message);
         draft.with_data_path(first.key).help(self.describe_remedies(&fields)).only_for_profiles(self.profiles);
+        if self.profiles.contains(Profile::AgentSkills) && !self.remedy.is_empty() {
+            draft.with_optional_fix(correct_fields(manifest, front, &fields));
+        } else if let [UnknownField { intent: FieldIntent::Misspelled(near), .. }] = fields.as_slice() {
+            draft.with_suggestion(format!("rename it to `{near}`"), first.span, *near);
+        }
         match self.widespread {
             None => draft.only_when_selected(),
             Some(level) if is_bookkeeping(&fields) => draft.level_when_detected(level),
@@ -200,7 +215,7 @@ fn list_fields<'a>(front: &'a Frontmatter, known: &[&[&'static str]]) -> Vec<Unk
     let unknown = |entry: &'a YamlEntry| {
         let key = entry.key.text().unwrap_or("?");
         let intent = || guess_intent(key, &entry.value, front, known);
-        (!STANDARD_FIELDS.contains(&key)).then(|| UnknownField { key, span: entry.key.span, intent: intent() })
+        (!STANDARD_FIELDS.contains(&key)).then(|| UnknownField { key, span: entry.key.span, intent: intent(), entry })
     };
     front.fields().iter().filter_map(unknown).collect()
 }
@@ -239,4 +254,53 @@ fn names_claude_code_tools(value: &YamlNode) -> bool {
         (None, Some(items)) => items.iter().filter_map(YamlNode::text).any(is_tool),
         (None, None) => false,
     }
+}
+
+/// Returns a fix that renames misspelled fields and moves the others under `metadata`, as text. Fields whose value is not
+/// one line stay where they are, so the fix exists only if no field has such a value.
+fn correct_fields(manifest: &Manifest, front: &Frontmatter, fields: &[UnknownField<'_>]) -> Option<FindingFix> {
+    let source = manifest.source.text();
+    let mut fix = FindingFix::suggestion("rename what is misspelled, and move the rest under `metadata`");
+    let mut moved: Vec<String> = Vec::new();
+    for field in fields {
+        match field.intent {
+            // Two misspellings of one field cannot both be it.
+            FieldIntent::Misspelled(_) if fields.iter().filter(|other| other.intent == field.intent).count() > 1 => {
+                return None;
+            }
+            FieldIntent::Misspelled(near) => fix = fix.replace(manifest.file, field.span, near),
+            FieldIntent::Ineffective(_) => return None,
+            FieldIntent::Widespread | FieldIntent::Other => {
+                let lines = entry_lines(source, &front.root, field.entry)?;
+                let text = read_text(&field.entry.value).filter(|_| field.entry.value.tag.is_none())?;
+                let written = source[field.entry.value.span.range()].trim();
+                if written.is_empty() || written.contains('\n') || written.starts_with(['|', '>', '&', '*']) {
+                    return None;
+                }
+                let value = if text.is_text() { written.to_owned() } else { quote_double(text.value) };
+                moved.push(format!("{}: {value}", field.key));
+                fix = fix.replace(manifest.file, lines, "");
+            }
+        }
+    }
+    if moved.is_empty() {
+        return Some(fix);
+    }
+    // The fields that stay must be enough for the frontmatter to remain a mapping.
+    let stays = front.fields().iter().find(|entry| fields.iter().all(|field| field.span != entry.key.span))?;
+    let (at, text) = if let Some(metadata) = front.find_field("metadata") {
+        let is_taken = |line: &String| line.split_once(':').is_some_and(|(key, _)| metadata.value.get(key).is_some());
+        if moved.iter().any(is_taken) {
+            return None;
+        }
+        let moved: Vec<&str> = moved.iter().map(String::as_str).collect();
+        add_entry(source, &metadata.value, &moved)?
+    } else {
+        let end = line_end(source, stays.key.span.start);
+        let lines: String = moved.iter().map(|line| format!("  {line}{end}")).collect();
+        let line = source[..stays.key.span.start].rfind('\n').map_or(0, |at| at + 1);
+        let is_block = stays.key.span.start == line && !source[front.root.span.range()].starts_with('{');
+        is_block.then(|| (Span::empty_at(line), format!("metadata:{end}{lines}")))?
+    };
+    Some(fix.replace(manifest.file, at, text))
 }

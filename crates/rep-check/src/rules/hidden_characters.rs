@@ -1,6 +1,7 @@
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::hidden_text::{is_hidden_character, is_tag_character};
 use crate::text_files::list_text_files;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
@@ -29,7 +30,10 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             ("displays the text in a different order than agents read it", "remove it")
         };
         let span = Span::new(at, at + letter.len_utf8());
-        findings.add(file, span, format!("`U+{:04X}` {message}", u32::from(letter))).help(help);
+        findings
+            .add(file, span, format!("`U+{:04X}` {message}", u32::from(letter)))
+            .help(help)
+            .with_optional_fix(remove_hidden(file, &text));
     }
 }
 
@@ -49,6 +53,26 @@ fn report_escaped_characters(skill: &Skill, findings: &mut Findings<'_>) {
                 .help("remove the escape; agents read the character it encodes");
         }
     }
+}
+
+/// The maximum number of runs that one fix removes. A file with more is examined by its author.
+const RUNS_MAX: usize = 100;
+
+/// Returns a fix that removes every hidden character of a file.
+fn remove_hidden(file: &str, text: &str) -> Option<FindingFix> {
+    let mut fix = FindingFix::suggestion("remove the hidden characters");
+    let mut from = 0;
+    while let Some((step, _)) = find_first_hidden(&text[from..]) {
+        let start = from + step;
+        let run: usize =
+            text[start..].chars().take_while(|letter| is_hidden_character(*letter)).map(char::len_utf8).sum();
+        if fix.edits.len() == RUNS_MAX {
+            return None;
+        }
+        fix = fix.replace(file, Span::new(start, start + run), "");
+        from = start + run;
+    }
+    Some(fix)
 }
 
 fn find_first_hidden(text: &str) -> Option<(usize, char)> {

@@ -1,9 +1,11 @@
 use rep_model::Skill;
 use rep_model::frontmatter::read_text;
+use rep_model::suggestion::nearest_name;
 use rep_model::yaml::YamlNode;
 
 use crate::draft::Findings;
 use crate::host_limits::HOST_IDS;
+use crate::yaml_edits::suggest_value;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -27,7 +29,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(manifest.file, host.span(), format!("host `{}` is not a reserved identifier", host.value))
                 .with_data_path(format!("host_overrides[{index}].host"))
-                .help(format!("the reserved identifiers are {}", listed.join(", ")));
+                .help(format!("the reserved identifiers are {}", listed.join(", ")))
+                .with_optional_fix(
+                    nearest_name(host.value, HOST_IDS.iter().copied())
+                        .and_then(|near| suggest_value(skill, manifest.file, host.span(), near)),
+                );
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::draft::Findings;
 use crate::grouping::add_group;
 use crate::link_path::parse_local_path;
 use crate::profile::MARKDOWN;
+use crate::yaml_edits::suggest_paths;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -36,6 +37,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let several = |count, list: &str| format!("{count} linked files do not exist: {list}");
     if let Some(draft) = add_group(findings, manifest.file, &links, one, several) {
         draft.help("add the file, or fix the link; paths are relative to the skill's directory");
+        draft.with_optional_fix(suggest_paths(skill, &links));
     }
 }
 

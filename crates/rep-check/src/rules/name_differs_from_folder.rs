@@ -2,6 +2,7 @@ use rep_model::{Skill, names};
 
 use crate::draft::Findings;
 use crate::profile::MARKDOWN;
+use crate::skill_name::suggest_folder_name;
 use crate::{Level, LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -40,5 +41,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     findings
         .add(manifest.file, name.span(), format!("`name` is `{stripped}` but the directory is `{folder}`"))
         .with_data_path("name")
-        .help("rename one of the two so that they match; some hosts do not load the skill otherwise");
+        .help("rename one of the two so that they match; some hosts do not load the skill otherwise")
+        .with_optional_fix(suggest_folder_name(skill));
 }

@@ -2,7 +2,7 @@ use rep_model::Skill;
 
 use crate::draft::Findings;
 use crate::profile::{ALL, MARKDOWN, REFERENCE};
-use crate::skill_name::{find_name, suggest_name};
+use crate::skill_name::{find_name, suggest_folder_name, suggest_name};
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -34,5 +34,10 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     };
     let only = if starts && (!ends || bare.is_empty()) { NOT_PMCP } else { ALL };
     let help = suggest_name(bare, "use hyphens only between letters and digits");
-    findings.add(name.file, name.span, message).with_data_path("name").help(help).only_for_profiles(only);
+    findings
+        .add(name.file, name.span, message)
+        .with_data_path("name")
+        .help(help)
+        .only_for_profiles(only)
+        .with_optional_fix(suggest_folder_name(skill));
 }

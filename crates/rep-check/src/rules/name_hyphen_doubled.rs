@@ -2,7 +2,7 @@ use rep_model::Skill;
 
 use crate::draft::Findings;
 use crate::profile::{MARKDOWN, REFERENCE};
-use crate::skill_name::{find_name, suggest_name};
+use crate::skill_name::{find_name, suggest_folder_name, suggest_name};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -29,5 +29,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     findings
         .add(name.file, name.span, "`name` has two hyphens in a row")
         .with_data_path("name")
-        .help(suggest_name(&words.join("-"), "use single hyphens"));
+        .help(suggest_name(&words.join("-"), "use single hyphens"))
+        .with_optional_fix(suggest_folder_name(skill));
 }

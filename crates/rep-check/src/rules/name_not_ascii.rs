@@ -2,7 +2,7 @@ use rep_model::Skill;
 
 use crate::draft::Findings;
 use crate::profile::ASCII_ONLY;
-use crate::skill_name::{describe_character, find_name, is_name_character};
+use crate::skill_name::{describe_character, find_name, is_name_character, suggest_folder_name};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -32,7 +32,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let draft = findings
         .add(name.file, name.span, format!("`name` contains {}, which is not ASCII", describe_character(letter)))
         .with_data_path("name")
-        .help("use `a-z`, `0-9` and `-`; many hosts accept nothing else");
+        .help("use `a-z`, `0-9` and `-`; many hosts accept nothing else")
+        .with_optional_fix(suggest_folder_name(skill));
     // If letters of any script are allowed, `name-characters` reports characters that are not letters.
     if name.text.chars().any(|letter| !letter.is_ascii() && !is_name_character(letter)) {
         draft.only_for_profiles(ASCII_ONLY);

@@ -2,7 +2,7 @@ use rep_model::Skill;
 
 use crate::draft::Findings;
 use crate::profile::ALL;
-use crate::skill_name::find_name;
+use crate::skill_name::{find_name, suggest_folder_name};
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -28,5 +28,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         .add(name.file, name.span, "`name` does not start with a letter")
         .with_data_path("name")
         .help("start with a letter, in the directory name too")
-        .only_for_profiles(only);
+        .only_for_profiles(only)
+        .with_optional_fix(suggest_folder_name(skill));
 }

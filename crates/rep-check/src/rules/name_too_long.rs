@@ -2,7 +2,7 @@ use rep_model::{Skill, names};
 
 use crate::draft::Findings;
 use crate::profile::MARKDOWN;
-use crate::skill_name::find_name;
+use crate::skill_name::{find_name, suggest_folder_name};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -30,6 +30,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(name.file, name.span, format!("`name` has {length} characters; at most {NAME_CHARS_MAX} are allowed"))
             .with_data_path("name")
-            .help("shorten it, and rename the directory");
+            .help("shorten it, and rename the directory")
+            .with_optional_fix(suggest_folder_name(skill));
     }
 }

@@ -2,7 +2,7 @@ use rep_model::{Skill, names};
 
 use crate::draft::Findings;
 use crate::profile::{CODING_AGENTS, MARKDOWN};
-use crate::skill_name::{find_name, suggest_name};
+use crate::skill_name::{find_name, suggest_folder_name, suggest_name};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -26,5 +26,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         return;
     }
     let help = suggest_name(&name.text.to_lowercase(), "use lower-case letters, in the directory name too");
-    findings.add(name.file, name.span, "`name` has upper-case letters").with_data_path("name").help(help);
+    findings
+        .add(name.file, name.span, "`name` has upper-case letters")
+        .with_data_path("name")
+        .help(help)
+        .with_optional_fix(suggest_folder_name(skill));
 }

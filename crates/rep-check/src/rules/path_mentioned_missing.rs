@@ -5,6 +5,7 @@ use rep_model::{ResolvedSkillPath, Skill, Span, TreeEntry, resolve_skill_path};
 use crate::draft::Findings;
 use crate::grouping::add_group;
 use crate::profile::MARKDOWN;
+use crate::yaml_edits::suggest_paths;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -44,6 +45,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let several = |count, list: &str| format!("{count} files do not exist: {list}");
     if let Some(draft) = add_group(findings, manifest.file, &missing, one, several) {
         draft.help("add the file, or fix the path; it is relative to the skill's directory");
+        draft.with_optional_fix(suggest_paths(skill, &missing));
     }
 }
 

@@ -1,6 +1,8 @@
-use rep_model::Skill;
+use rep_model::yaml::YamlNode;
+use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_item_removal;
 use crate::permission_globs::find_permission_globs;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
@@ -22,7 +24,15 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(manifest.file, glob.span(), format!("the glob `{}` is negated", glob.value))
                 .with_data_path(path)
-                .help("grant only what is needed; a glob cannot exclude files");
+                .help("grant only what is needed; a glob cannot exclude files")
+                .with_optional_fix(suggest_item_removal(skill, find_list(skill, glob.span()), glob.span()));
         }
     }
+}
+
+/// Returns the list of globs that contains one.
+fn find_list(skill: &Skill, span: Span) -> Option<&YamlNode> {
+    let filesystem = skill.frontmatter()?.get("permissions")?.get("filesystem")?;
+    let lists = filesystem.entries()?.iter().map(|entry| &entry.value);
+    lists.into_iter().find(|list| list.span.start <= span.start && span.end <= list.span.end)
 }

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use rep_model::Skill;
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_item_removal;
 use crate::personal_mcp::find_personal_mcp_block;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
@@ -28,7 +29,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 findings
                     .add(file, alias.span(), format!("alias `{}` is already {owner}", alias.value))
                     .with_data_path(format!("x-personal-mcp.references.{id}.aliases"))
-                    .help("remove it, or give it to one reference only");
+                    .help("remove it, or give it to one reference only")
+                    .with_optional_fix(suggest_item_removal(skill, reference.value.get("aliases"), alias.span()));
             } else {
                 taken.insert(alias.value, format!("an alias of `{id}`"));
             }

@@ -2,6 +2,7 @@ use rep_model::yaml::YamlNode;
 use rep_model::{Skill, Span, names};
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_item;
 use crate::personal_mcp::find_personal_mcp_block;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
@@ -31,6 +32,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(file, Span::empty_at(list.span.start), format!("`capabilities` does not include `{wanted}`"))
             .with_data_path("x-personal-mcp.capabilities")
-            .help("add it to the list");
+            .help("add it to the list")
+            .with_optional_fix(suggest_item(skill, list, &wanted));
     }
 }

@@ -4,6 +4,7 @@ use rep_model::{Skill, names};
 
 use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
+use crate::yaml_edits::suggest_id;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -27,7 +28,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(file, item.span, format!("dependency `{id}` is not a valid skill id"))
                 .with_data_path(format!("x-personal-mcp.depends_on[{index}]"))
-                .help("use a skill id: lower-case letters, digits and hyphens, starting with a letter");
+                .help("use a skill id: lower-case letters, digits and hyphens, starting with a letter")
+                .with_optional_fix(suggest_id(skill, file, item.span, id));
         }
     }
 }

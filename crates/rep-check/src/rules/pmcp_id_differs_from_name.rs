@@ -2,6 +2,7 @@ use rep_model::{Frontmatter, Skill, names};
 
 use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
+use crate::yaml_edits::suggest_value;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -23,8 +24,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if of_block == of_skill || !names::is_lowercase_id(of_block) || !names::is_lowercase_id(of_skill) {
         return;
     }
+    // Addresses that contain the id would have to change too.
+    let has_address =
+        skill.find_source(file).is_some_and(|text| text.text().contains(&format!("//skills/{of_block}/")));
+    let fix = if has_address { None } else { suggest_value(skill, file, id.span(), of_skill) };
     findings
         .add(file, id.span(), format!("`id` is `{of_block}` but `name` is `{of_skill}`"))
         .with_data_path("x-personal-mcp.id")
-        .help("give both the same value");
+        .help("give both the same value")
+        .with_optional_fix(fix);
 }

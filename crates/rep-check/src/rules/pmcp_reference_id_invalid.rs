@@ -2,6 +2,7 @@ use rep_model::{Skill, names};
 
 use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
+use crate::yaml_edits::suggest_id;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -23,7 +24,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(file, entry.key.span, format!("`{id}` is not a valid reference id"))
                 .with_data_path("x-personal-mcp.references")
-                .help("use lower-case letters, digits and hyphens, starting with a letter");
+                .help("use lower-case letters, digits and hyphens, starting with a letter")
+                .with_optional_fix(suggest_id(skill, file, entry.key.span, id));
         }
     }
 }

@@ -4,6 +4,7 @@ use rep_model::{Skill, names};
 
 use crate::draft::Findings;
 use crate::personal_mcp::find_personal_mcp_block;
+use crate::yaml_edits::suggest_id;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -28,7 +29,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(file, item.span, format!("tag `{word}` is not in kebab case"))
                 .with_data_path(format!("x-personal-mcp.tags[{index}]"))
-                .help("use lower-case letters and digits, with single hyphens between words");
+                .help("use lower-case letters and digits, with single hyphens between words")
+                .with_optional_fix(suggest_id(skill, file, item.span, word));
         }
     }
 }

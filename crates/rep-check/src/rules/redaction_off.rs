@@ -2,6 +2,7 @@ use rep_model::Skill;
 use rep_model::yaml::{YamlNode, core};
 
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_literal;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -28,7 +29,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(manifest.file, value.span, format!("redaction of {what} is disabled"))
                 .with_data_path(path)
-                .help("set it to `true`; logs and tool output can leave the machine");
+                .help("set it to `true`; logs and tool output can leave the machine")
+                .with_optional_fix(suggest_literal(skill, manifest.file, value.span, "true"));
         }
     }
 }

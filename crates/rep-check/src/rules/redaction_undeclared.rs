@@ -1,6 +1,7 @@
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_entry;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -22,6 +23,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(manifest.file, Span::empty_at(safety.span.start), "`safety` has no `redact`")
             .with_data_path("safety.redact")
-            .help("add `redact: {secrets: true, pii: true}`");
+            .help("add `redact: {secrets: true, pii: true}`")
+            .with_optional_fix(suggest_entry(skill, safety, "redact: {secrets: true, pii: true}"));
     }
 }

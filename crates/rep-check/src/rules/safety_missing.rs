@@ -1,6 +1,7 @@
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::field_checks::suggest_entry;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -19,6 +20,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     if front.find_field("safety").is_none() {
         findings.add(manifest.file, Span::empty_at(front.root.span.start), "field `safety` is missing").with_data_path("safety").help(
             "add `safety` with `redact` and `require_confirmation_for`; otherwise hosts redact and confirm everything",
-        );
+        )
+        .with_optional_fix(suggest_entry(
+            skill,
+            &front.root,
+            "safety: {redact: {secrets: true, pii: true}, require_confirmation_for: [destructive_writes, external_network]}",
+        ));
     }
 }

@@ -1,7 +1,9 @@
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 
+use crate::boolean_words::parse_boolean_word;
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_literal;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -22,7 +24,14 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(manifest.file, span, format!("`{path}` is {}", found.describe_kind()))
             .with_data_path(path)
-            .help(help);
+            .help(help)
+            .with_optional_fix(
+                found
+                    .text()
+                    .and_then(parse_boolean_word)
+                    .filter(|_| help.ends_with("`false`"))
+                    .and_then(|meant| suggest_literal(skill, manifest.file, span, &meant.to_string())),
+            );
     };
     if let Some(classes) = safety.get("require_confirmation_for") {
         let is_words = classes.items().is_some_and(|items| items.iter().all(|item| item.text().is_some()));

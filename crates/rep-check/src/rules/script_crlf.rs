@@ -1,6 +1,7 @@
 use rep_model::{FileContent, Skill, Span, TreeEntry};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::profile::FORMAT;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
@@ -25,7 +26,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let program = String::from_utf8_lossy(&bytes[2..end - 1]).trim().to_owned();
         findings
             .add(path, Span::new(0, end - 1), format!("the interpreter `{program}` is followed by a carriage return"))
-            .help("save the script with LF line endings");
+            .help("save the script with LF line endings")
+            .with_optional_fix(with_line_feeds(path, bytes));
     }
 }
 
@@ -34,4 +36,11 @@ fn find_shebang_end(bytes: &[u8]) -> Option<usize> {
     let rest = bytes.strip_prefix(b"#!")?.trim_ascii_start();
     let is_path = rest.starts_with(b"/");
     bytes.iter().position(|byte| *byte == b'\n').filter(|_| is_path)
+}
+
+/// Returns a fix that replaces the line ends. The script cannot start before, so its meaning does not change.
+fn with_line_feeds(path: &str, bytes: &[u8]) -> Option<FindingFix> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let fix = FindingFix::safe("use LF line endings");
+    Some(fix.replace(path, Span::new(0, text.len()), text.replace("\r\n", "\n")))
 }

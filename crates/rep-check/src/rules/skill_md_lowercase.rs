@@ -1,6 +1,7 @@
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::profile::MARKDOWN;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
@@ -23,5 +24,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some(manifest) = skill.manifest.as_ref().filter(|manifest| manifest.file == "skill.md") else { return };
     findings
         .add(manifest.file, Span::default(), "the file is named `skill.md`; hosts look for `SKILL.md`")
-        .help("rename it to exactly `SKILL.md`");
+        .help("rename it to exactly `SKILL.md`")
+        .with_fix(FindingFix::safe("rename it to `SKILL.md`").rename(manifest.file, "SKILL.md"));
 }

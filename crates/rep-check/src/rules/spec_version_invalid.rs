@@ -2,6 +2,7 @@ use rep_model::Skill;
 
 use crate::draft::Findings;
 use crate::spec_version::parse_minor;
+use crate::yaml_edits::suggest_literal;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -23,6 +24,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(manifest.file, version.span(), format!("`spec_version` is `{}`", version.value))
             .with_data_path("spec_version")
-            .help("write `\"2.1\"`");
+            .help("write `\"2.1\"`")
+            .with_optional_fix(suggest_literal(skill, manifest.file, version.span(), "\"2.1\""));
     }
 }

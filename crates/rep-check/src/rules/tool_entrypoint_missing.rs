@@ -3,6 +3,7 @@ use rep_model::{ResolvedSkillPath, Skill, TreeEntry, resolve_skill_path};
 use crate::data_path::join_path;
 use crate::draft::Findings;
 use crate::tools::list_declared_tools;
+use crate::yaml_edits::suggest_path;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -30,7 +31,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(declared.file, entrypoint.span(), format!("entrypoint `{}` does not exist", entrypoint.value))
                 .with_data_path(join_path(&declared.path, "implementation.entrypoint"))
-                .help("add the file, or fix the path; it is relative to the skill's directory");
+                .help("add the file, or fix the path; it is relative to the skill's directory")
+                .with_optional_fix(suggest_path(skill, declared.file, entrypoint.span(), entrypoint.value));
         }
     }
 }

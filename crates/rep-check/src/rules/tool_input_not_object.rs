@@ -4,6 +4,7 @@ use rep_model::{Skill, Span};
 use crate::data_path::join_path;
 use crate::draft::Findings;
 use crate::profile::TOOLS;
+use crate::tool_schema::suggest_schema_entry;
 use crate::tool_schema::{SchemaSide, list_tool_schemas};
 use crate::tools::list_declared_tools;
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
@@ -37,10 +38,14 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                     (kind.span, format!("`{path}` is {found}"), path)
                 }
             };
+            let has_type = schema.find_entry("type").is_some();
+            let fix =
+                if has_type { None } else { suggest_schema_entry(skill, declared.file, schema, "type", "object") };
             findings
                 .add(declared.file, span, message)
                 .with_data_path(path)
-                .help("write `type: object`; arguments are named");
+                .help("write `type: object`; arguments are named")
+                .with_optional_fix(fix);
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::data_path::join_path;
 use crate::draft::Findings;
 use crate::profile::TOOLS;
 use crate::tools::list_declared_tools;
+use crate::yaml_edits::suggest_id;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -39,7 +40,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 .add(declared.file, name.span(), format!("invalid tool name `{}`", name.value))
                 .with_data_path(join_path(&declared.path, "name"))
                 .help(*help)
-                .only_for_profiles(profile.as_set());
+                .only_for_profiles(profile.as_set())
+                .with_optional_fix(suggest_id(skill, declared.file, name.span(), name.value));
         }
     }
 }

@@ -9,6 +9,7 @@ use rep_model::yaml::{YamlNode, core};
 
 use crate::data_path::join_path;
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::profile::TOOLS;
 use crate::tool_schema::list_tool_schemas;
 use crate::tools::list_declared_tools;
@@ -31,12 +32,13 @@ const FAULTS_MAX: usize = 3;
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     for declared in list_declared_tools(skill) {
         for (_, schema, path) in list_tool_schemas(&declared) {
-            check_schema(declared.file, schema, &path, findings);
+            let source = skill.find_source(declared.file).map_or("", |source| source.text());
+            check_schema((declared.file, source), schema, &path, findings);
         }
     }
 }
 
-fn check_schema(file: &str, schema: &YamlNode, path: &str, findings: &mut Findings<'_>) {
+fn check_schema((file, source): (&str, &str), schema: &YamlNode, path: &str, findings: &mut Findings<'_>) {
     let json = core::to_json(schema);
     let Some((validator, draft)) = find_meta_schema(json.get("$schema").and_then(serde_json::Value::as_str)) else {
         return;
@@ -50,7 +52,8 @@ fn check_schema(file: &str, schema: &YamlNode, path: &str, findings: &mut Findin
         findings
             .add(file, node.span, format!("`{path}` is not valid JSON Schema {draft}: {}", describe_error(&error)))
             .with_data_path(path)
-            .help(suggest_fix(node));
+            .help(suggest_fix(node))
+            .with_optional_fix(quote_null(file, source, node));
         if told.len() == FAULTS_MAX {
             break;
         }
@@ -65,6 +68,16 @@ fn suggest_fix(node: &YamlNode) -> &'static str {
     } else {
         "fix the schema; hosts reject a tool with an invalid schema"
     }
+}
+
+/// Returns a fix that puts the type `null` in quotes.
+fn quote_null(file: &str, source: &str, node: &YamlNode) -> Option<FindingFix> {
+    let items = node.items().unwrap_or(std::slice::from_ref(node));
+    let is_written = |item: &&YamlNode| item.is_null() && source.get(item.span.range()) == Some("null");
+    let mut nulls = items.iter().filter(is_written).peekable();
+    nulls.peek()?;
+    let fix = FindingFix::suggestion("put the type in quotes");
+    Some(nulls.fold(fix, |fix, item| fix.replace(file, item.span, "\"null\"")))
 }
 
 /// Returns the meta-schema that a schema declares, or `None` if it is unknown and the schema cannot be checked.

@@ -2,7 +2,7 @@ use rep_model::yaml::{YamlNode, core};
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
-use crate::tool_schema::{SchemaSide, collect_subschemas, is_object_schema, list_tool_schemas};
+use crate::tool_schema::{SchemaSide, collect_subschemas, is_object_schema, list_tool_schemas, suggest_schema_entry};
 use crate::tools::list_declared_tools;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
@@ -36,6 +36,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                         Profile::OpenAi.as_set()
                     }
                 };
+                let has_key = found.node.find_entry("additionalProperties").is_some();
+                let fix = || suggest_schema_entry(skill, declared.file, found.node, "additionalProperties", "false");
+                let fix = if has_key { None } else { fix() };
                 findings
                     .add(
                         declared.file,
@@ -44,7 +47,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                     )
                     .with_data_path(found.path)
                     .help("add `additionalProperties: false`")
-                    .only_for_profiles(only);
+                    .only_for_profiles(only)
+                    .with_optional_fix(fix);
             }
         }
     }

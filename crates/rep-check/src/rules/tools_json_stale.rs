@@ -1,8 +1,9 @@
-use rep_model::Skill;
+use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::profile::TOOLS;
-use crate::tools::{TOOLS_JSON, find_first_difference};
+use crate::tools::{TOOLS_JSON, effective_tools, find_first_difference, render_tools_json};
 use crate::{LintRule, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -21,6 +22,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let Some((span, index)) = find_first_difference(skill) else { return };
     let draft = findings.add(TOOLS_JSON, span, "`tools.json` differs from `tools` in SKILL.md");
     draft.help("regenerate it with `rep tools --write`; the frontmatter takes precedence");
+    if let Some(tools) = &skill.tools_json {
+        let whole = Span::new(0, tools.source.text().len());
+        let text = render_tools_json(&effective_tools(skill).tools);
+        draft.with_fix(FindingFix::safe("regenerate it from the frontmatter").replace(TOOLS_JSON, whole, text));
+    }
     if let Some(index) = index {
         draft.with_data_path(format!("[{index}]"));
     }

@@ -23,6 +23,6 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         for (index, entity) in document.sections.state.entities.iter().enumerate() {
             find_unknown_commands(entity, index, ("consumed_by", &entity.consumed_by), &declared, &mut unknown);
         }
-        report_unknown_names(&uasp.file, unknown, &declared, findings);
+        report_unknown_names(skill, &uasp.file, unknown, &declared, findings);
     }
 }

@@ -2,6 +2,7 @@ use rep_model::Skill;
 use rep_model::uasp::UaspView;
 
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_entry_removal;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -26,7 +27,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(&uasp.file, entry.key.span, "`default` is null, but the schema requires text")
                 .with_data_path(format!("environment[{index}].default"))
-                .help("remove the field if the variable has no default");
+                .help("remove the field if the variable has no default")
+                .with_optional_fix(suggest_entry_removal(skill, &uasp.file, entry.key.span));
         }
     }
 }

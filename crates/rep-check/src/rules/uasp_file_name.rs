@@ -2,6 +2,7 @@ use rep_model::uasp::{FILE_SUFFIX, UaspView};
 use rep_model::{Skill, names};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -23,7 +24,10 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(&uasp.file, name.span(), format!("the skill is `{}` but the file is `{}`", name.value, uasp.file))
                 .with_data_path("meta.name")
-                .help(format!("rename the file to `{wanted}`, or change the name"));
+                .help(format!("rename the file to `{wanted}`, or change the name"))
+                .with_optional_fix((!skill.tree.entries.contains_key(&wanted)).then(|| {
+                    FindingFix::suggestion(format!("rename the file to `{wanted}`")).rename(&uasp.file, &wanted)
+                }));
         }
     }
 }

@@ -1,7 +1,10 @@
-use rep_model::uasp::UaspView;
+use rep_model::frontmatter::ScalarText;
+use rep_model::uasp::{FILE_SUFFIX, UaspView};
 use rep_model::{Skill, names};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
+use crate::yaml_edits::{kebab_case, suggest_id};
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -25,6 +28,17 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         findings
             .add(&uasp.file, name.span(), format!("name `{}` has a hyphen that is not followed by a word", name.value))
             .with_data_path("meta.name")
-            .help("use single hyphens between words; other formats reject anything else");
+            .help("use single hyphens between words; other formats reject anything else")
+            .with_optional_fix(suggest_name(skill, &uasp.file, name));
     }
+}
+
+/// Returns a fix that corrects the name, and the file's name if it is the same.
+fn suggest_name(skill: &Skill, file: &str, name: ScalarText<'_>) -> Option<FindingFix> {
+    let fix = suggest_id(skill, file, name.span(), name.value)?;
+    if file != format!("{}{FILE_SUFFIX}", name.value) {
+        return Some(fix);
+    }
+    let new_file = format!("{}{FILE_SUFFIX}", kebab_case(name.value));
+    (!skill.tree.entries.contains_key(&new_file)).then(|| fix.rename(file, &new_file))
 }

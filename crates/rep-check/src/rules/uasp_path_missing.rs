@@ -2,6 +2,7 @@ use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 
 use crate::draft::Findings;
 use crate::link_path::parse_local_path;
+use crate::yaml_edits::suggest_path;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -39,7 +40,8 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 findings
                     .add(&uasp.file, path.span_or_start(), format!("`{inside}` does not exist"))
                     .with_data_path(field)
-                    .help("add the file, or fix the path; it is relative to the skill's directory");
+                    .help("add the file, or fix the path; it is relative to the skill's directory")
+                    .with_optional_fix(suggest_path(skill, &uasp.file, path.span_or_start(), path));
             }
         }
     }

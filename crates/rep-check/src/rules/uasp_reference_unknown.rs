@@ -38,7 +38,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         for (index, decision) in sections.decisions.iter().enumerate() {
             find_unknown_source(decision, index, skill, &declared, &mut unknown);
         }
-        report_unknown_names(&uasp.file, unknown, &declared, findings);
+        report_unknown_names(skill, &uasp.file, unknown, &declared, findings);
     }
 }
 

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
-use rep_model::yaml::{YamlNode, YamlValue, core, pyyaml};
+use rep_model::yaml::{YamlNode, YamlValue, core, pyyaml, quote_double};
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
+use crate::fix::FindingFix;
 use crate::uasp_version::find_unhashable;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
@@ -33,9 +34,17 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             findings
                 .add(&uasp.file, span, message)
                 .with_data_path(path)
-                .help("quote it if it is text; otherwise write it so that both versions agree");
+                .help("quote it if it is text; otherwise write it so that both versions agree")
+                .with_optional_fix(quote_text(&uasp.file, uasp.source.slice(span), span));
         }
     }
+}
+
+/// Returns a fix that puts a value in quotes.
+fn quote_text(file: &str, written: &str, span: Span) -> Option<FindingFix> {
+    let is_plain =
+        !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:+-".contains(&byte));
+    is_plain.then(|| FindingFix::suggestion("put it in quotes").replace(file, span, quote_double(written)))
 }
 
 fn find_ambiguous_scalars(node: &YamlNode, path: &mut String, found: &mut BTreeMap<Span, (String, String)>) {

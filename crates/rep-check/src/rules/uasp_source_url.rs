@@ -1,6 +1,7 @@
 use rep_model::Skill;
 
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_value;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -23,7 +24,11 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 findings
                     .add(&uasp.file, url.span_or_start(), format!("`{url}` is not a URI"))
                     .with_data_path(format!("sources[{index}].url"))
-                    .help("write the full address, such as `https://example.com/guide`, or use `path` for a file");
+                    .help("write the full address, such as `https://example.com/guide`, or use `path` for a file")
+                    .with_optional_fix(
+                        complete_address(url)
+                            .and_then(|full| suggest_value(skill, &uasp.file, url.span_or_start(), &full)),
+                    );
             }
         }
     }
@@ -36,4 +41,16 @@ fn is_uri_text(text: &str) -> bool {
         && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
     let is_refused = |letter: char| letter.is_whitespace() || letter.is_control() || "<>\"{}|\\^`".contains(letter);
     is_scheme && !rest.is_empty() && !rest.contains(is_refused)
+}
+
+/// Returns the address of a text that starts with the name of a host, such as `docs.example.com/guide`.
+fn complete_address(text: &str) -> Option<String> {
+    let host = text.split('/').next().unwrap_or("");
+    let is_label =
+        |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let (_, ending) = host.rsplit_once('.')?;
+    let is_host =
+        host.split('.').all(is_label) && ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let full = format!("https://{text}");
+    (is_host && !matches!(ending, "md" | "html" | "txt" | "pdf" | "yaml") && is_uri_text(&full)).then_some(full)
 }

@@ -1,5 +1,5 @@
 use rep_model::truncate::truncate_with_ellipsis;
-use rep_model::yaml::YamlScalarStyle;
+use rep_model::yaml::{YamlScalarStyle, quote_double};
 use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
@@ -43,7 +43,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         }
         let shown = truncate_with_ellipsis(lost, COMMENT_CHARS_MAX);
         let message = format!("`{key}` ends before `{shown}`, which YAML reads as a comment");
-        findings.add(manifest.file, *comment, message).with_data_path(key).help("put the value in quotes");
+        let whole = Span::new(field.value.span.start, comment.start + lost.len());
+        let quoted = quote_double(manifest.source.slice(whole));
+        let draft = findings.add(manifest.file, *comment, message);
+        draft.with_data_path(key).help("put the value in quotes");
+        if !manifest.source.slice(whole).contains('\n') {
+            draft.with_suggestion("put the whole line in quotes", whole, quoted);
+        }
     }
 }
 

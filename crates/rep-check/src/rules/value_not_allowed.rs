@@ -1,8 +1,10 @@
 use rep_model::Skill;
+use rep_model::suggestion::nearest_name;
 use rep_model::truncate::truncate_with_ellipsis;
 
 use crate::draft::Findings;
 use crate::value_schema::ViolationKind;
+use crate::yaml_edits::suggest_value;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -33,6 +35,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         let ViolationKind::Choice(words) = misfit.kind else { continue };
         let text = misfit.text.unwrap_or_default();
         let text = truncate_with_ellipsis(text.lines().next().unwrap_or(""), TEXT_CHARS_MAX);
+        let lower = text.to_lowercase().replace(['_', ' '], "-");
+        let near = nearest_name(&lower, words.iter().copied());
+        let fix = near.and_then(|near| suggest_value(skill, &misfit.file, misfit.span, near));
         let listed: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         let help = match listed.as_slice() {
             [only] => format!("use {only}"),
@@ -42,6 +47,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             .add(&misfit.file, misfit.span, format!("`{}` is `{text}`", misfit.path))
             .with_data_path(misfit.path)
             .help(help)
-            .only_for_profiles(misfit.profiles);
+            .only_for_profiles(misfit.profiles)
+            .with_optional_fix(fix);
     }
 }

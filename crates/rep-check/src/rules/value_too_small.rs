@@ -2,6 +2,7 @@ use rep_model::Skill;
 
 use crate::draft::Findings;
 use crate::value_schema::ViolationKind;
+use crate::yaml_edits::suggest_literal;
 use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -23,6 +24,7 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
             .add(&misfit.file, misfit.span, format!("`{}` is {text}", misfit.path))
             .with_data_path(misfit.path)
             .help(format!("use {least} or more"))
-            .only_for_profiles(misfit.profiles);
+            .only_for_profiles(misfit.profiles)
+            .with_optional_fix(suggest_literal(skill, &misfit.file, misfit.span, &least.to_string()));
     }
 }

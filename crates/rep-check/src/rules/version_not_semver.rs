@@ -2,6 +2,7 @@ use rep_model::frontmatter::ScalarText;
 use rep_model::{Skill, names};
 
 use crate::draft::Findings;
+use crate::yaml_edits::suggest_value;
 use crate::{LintRule, Profile, ProfileSet, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
@@ -18,14 +19,20 @@ pub(super) static RULE: LintRule = LintRule {
 fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(front)) = (&skill.manifest, skill.frontmatter()) else { return };
     if let Some(version) = front.get_text("version") {
-        check_version(manifest.file, version, "version", Profile::Universal.as_set(), findings);
+        check_version(skill, (manifest.file, "version"), version, Profile::Universal.as_set(), findings);
     }
     if let Some(version) = front.personal_mcp().and_then(rep_model::frontmatter::PersonalMcpBlock::version) {
-        check_version(manifest.file, version, "x-personal-mcp.version", Profile::Pmcp.as_set(), findings);
+        check_version(skill, (manifest.file, "x-personal-mcp.version"), version, Profile::Pmcp.as_set(), findings);
     }
 }
 
-fn check_version(file: &str, version: ScalarText<'_>, path: &str, profiles: ProfileSet, findings: &mut Findings<'_>) {
+fn check_version(
+    skill: &Skill,
+    (file, path): (&str, &str),
+    version: ScalarText<'_>,
+    profiles: ProfileSet,
+    findings: &mut Findings<'_>,
+) {
     // The x-personal-mcp model strips text before validating it.
     let is_pmcp = profiles == Profile::Pmcp.as_set();
     let value = if is_pmcp { names::strip_whitespace(version.value) } else { version.value };
@@ -37,7 +44,10 @@ fn check_version(file: &str, version: ScalarText<'_>, path: &str, profiles: Prof
     if !version.is_text() || is_fine {
         return;
     }
-    let help = match guess_version(value) {
+    let guess = guess_version(value);
+    let is_accepted = |likely: &&String| !findings.wants_seed_regex() || is_printed_pattern(likely, is_pmcp);
+    let fix = guess.as_ref().filter(is_accepted).and_then(|likely| suggest_value(skill, file, version.span(), likely));
+    let help = match guess {
         Some(likely) => format!("write `{likely}`"),
         None => "write three numbers, such as `1.0.0`, optionally with a label such as `-rc.1`".to_owned(),
     };
@@ -45,7 +55,8 @@ fn check_version(file: &str, version: ScalarText<'_>, path: &str, profiles: Prof
         .add(file, version.span(), format!("`{path}` is `{value}`, which is not a semantic version"))
         .with_data_path(path)
         .help(help)
-        .only_for_profiles(profiles);
+        .only_for_profiles(profiles)
+        .with_optional_fix(fix);
 }
 
 /// Whether a version matches the grammar of SemVer 2.0, in which numbers are unbounded.

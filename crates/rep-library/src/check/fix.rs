@@ -9,8 +9,8 @@ use rep_model::{Fault, Skill};
 use rep_storage::{WriteError, atomic};
 use similar::TextDiff;
 
-use super::read_location;
-use crate::LibraryError;
+use super::path_settings::absolute_path;
+use super::{CheckError, CheckerSet, read_location};
 use crate::discovery::{self, SkillLocation};
 use crate::parallel::for_each_skill;
 
@@ -61,9 +61,9 @@ pub fn plan_fixes(
     paths: &[PathBuf],
     options: &CheckOptions,
     applicability: FixApplicability,
-) -> Result<PlannedFixes, LibraryError> {
-    let checker = SkillChecker::new(options.clone());
-    let (all, notes) = for_each_skill(paths, &|_| {}, |found| fix_location(found, &checker, applicability))?;
+) -> Result<PlannedFixes, CheckError> {
+    let checkers = CheckerSet::new(options)?;
+    let (all, notes) = for_each_skill(paths, &|_| {}, |found| checkers.fix_location(found, applicability))?;
     let mut files: Vec<FixedFile> = all.into_iter().flatten().collect();
     files.sort_by(|one, two| one.path.cmp(&two.path));
     files.dedup_by(|one, two| one.path == two.path);
@@ -108,16 +108,21 @@ impl FixedFile {
     }
 }
 
-/// Computes the fixes for a skill and its nested skills.
-fn fix_location(found: &SkillLocation, checker: &SkillChecker, applicability: FixApplicability) -> Vec<FixedFile> {
-    let (skill, faults) = read_location(found);
-    let inside = discovery::find_nested_skills(found, &skill.tree);
-    let mut files = fix_skill(found, skill, faults, checker, applicability);
-    for found in inside {
-        let (skill, faults) = read_location(&found);
-        files.extend(fix_skill(&found, skill, faults, checker, applicability));
+impl CheckerSet<'_> {
+    /// Computes the fixes for a skill and its nested skills.
+    fn fix_location(&self, found: &SkillLocation, applicability: FixApplicability) -> Vec<FixedFile> {
+        let Some(checker) = self.checker_for(found) else { return Vec::new() };
+        let (skill, faults) = read_location(found);
+        let inside = discovery::find_nested_skills(found, &skill.tree);
+        let mut files = fix_skill(found, skill, faults, &checker.checker, applicability);
+        for found in inside {
+            let Some(checker) = self.checker_for(&found) else { continue };
+            let (skill, faults) = read_location(&found);
+            files.extend(fix_skill(&found, skill, faults, &checker.checker, applicability));
+        }
+        files.retain(|file| !self.paths.is_excluded(&absolute_path(&file.path), false));
+        files
     }
-    files
 }
 
 fn fix_skill(

@@ -195,7 +195,7 @@ impl SearchVocabulary {
 
 /// Computes a fast 64-bit checksum that detects damage and changes, not attacks. Every step is a bijection of the
 /// previous state, so changing one word of eight bytes always changes the result.
-pub(super) fn compute_checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn compute_checksum(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut state = ODD ^ (bytes.len() as u64);
     let (words, rest) = bytes.as_chunks::<8>();

@@ -58,6 +58,20 @@ pub const KEYS: &[SettingsKey] = &[
         summary: "Whether to take the printed UASP schema literally. The default is `false`.",
     },
     SettingsKey {
+        path: "check.exclude",
+        file: SettingsFile::Project,
+        example: "['vendor/**', '**/fixtures']",
+        summary: "Skills and files that are not checked: patterns as in `.gitignore`, relative to the file.",
+    },
+    SettingsKey {
+        path: "check.overrides",
+        file: SettingsFile::Project,
+        example: "[{paths: ['legacy/**'], ignore: [description-vague], levels: {name-uppercase: warning}}]",
+        summary: "Settings of the skills at some paths. Each entry has `paths`, which are patterns as in `exclude`, and \
+                  any of `profiles`, `ignore` and `levels`. Later entries win, and those of a nearer file. Rules that \
+                  compare skills follow the settings outside of `overrides`.",
+    },
+    SettingsKey {
         path: "library.paths",
         file: SettingsFile::Both,
         example: "[vendor/skills]",

@@ -72,6 +72,7 @@ fn columns_count_code_points_and_carets_columns() {
     3 | description: "技能 <b>x</b> use when"
       |                    ^^^
       = help: remove the angle brackets
+      = fix: suggested; apply it with `rep check --fix --unsafe-fixes`
 
     checked 1 skill: 1 error
     "#);
@@ -206,7 +207,7 @@ fn broken_settings_name_the_line_and_the_remedy() {
     exit code 2
     --- stderr ---
     error: [WORK]/rep.yaml:2:3: unknown setting `colour`
-    help: the settings here are: profiles, ignore, levels, strict-schema
+    help: the settings here are: profiles, ignore, levels, strict-schema, exclude, overrides
 
     exit code 2
     --- stderr ---

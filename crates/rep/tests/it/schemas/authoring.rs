@@ -28,6 +28,10 @@ fn check() {
     );
     prints(&scratch, "check", 0, &["check", "fields", "--format", "json"]);
     let csv = format!("{}/csv-profile", examples());
+    let baseline = ["--baseline", "baseline.json", "--write-baseline", "--statistics"];
+    prints(&scratch, "check", 0, &[&["check", "faulty", "--format", "json"], &baseline[..]].concat());
+    holds("baseline-file", &scratch.work_folder().join("baseline.json"));
+    prints(&scratch, "check", 1, &["check", "faulty", "--format", "json", "--statistics"]);
     prints(&scratch, "check-checklist", 1, &["check", &csv, "--checklist", "--format", "json"]);
     prints(&scratch, "check-checklist", 1, &["check", "faulty", "--checklist", "--format", "json"]);
     prints(&scratch, "error", 2, &["check", "faulty", "--select", "no-such-rule", "--format", "json"]);

@@ -1,0 +1,109 @@
+//! A number that changes when a file of a directory does: from names, sizes, times and file numbers, without reading
+//! content.
+//!
+//! A program can set the time of a change of content, but not that of a change of the file's metadata, which is part of
+//! the number. A directory with links has no stamp, because what they point to may change.
+
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The maximum number of entries of a directory that gets a stamp.
+const ENTRIES_MAX: usize = 4096;
+/// The maximum depth, which is less than that of a directory that is read completely.
+const DEPTH_MAX: usize = 12;
+
+/// What a directory looked like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FolderStamp {
+    /// Changes when an entry changes.
+    pub(crate) hash: u64,
+    /// The time of the newest change, in nanoseconds.
+    pub(crate) newest_ns: i128,
+}
+
+/// Computes a stamp from the entries of a directory, in any order.
+#[derive(Debug)]
+pub(crate) struct StampBuilder {
+    hash: u64,
+    newest_ns: i128,
+    entries: usize,
+    is_rejected: bool,
+}
+
+impl Default for StampBuilder {
+    fn default() -> Self {
+        Self { hash: 0, newest_ns: i128::MIN, entries: 0, is_rejected: false }
+    }
+}
+
+impl StampBuilder {
+    /// Adds a directory.
+    pub(crate) fn add_folder(&mut self, relative: &str, depth: usize) {
+        self.is_rejected |= depth >= DEPTH_MAX;
+        self.add_hash(&(relative, "directory"));
+    }
+
+    /// Adds a regular file.
+    pub(crate) fn add_file(&mut self, relative: &str, metadata: &Metadata) {
+        self.is_rejected |= !metadata.is_file();
+        let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
+        self.newest_ns = self.newest_ns.max(changed_ns(metadata));
+        self.add_hash(&(relative, metadata.len(), times, metadata.ino(), metadata.dev(), metadata.mode()));
+    }
+
+    /// Records that the directory has something whose changes cannot be seen.
+    pub(crate) fn reject(&mut self) {
+        self.is_rejected = true;
+    }
+
+    /// Returns the stamp, if the directory has one.
+    pub(crate) fn finish(self) -> Option<FolderStamp> {
+        let is_stamped = !self.is_rejected && self.entries > 0;
+        is_stamped.then_some(FolderStamp { hash: self.hash, newest_ns: self.newest_ns })
+    }
+
+    fn add_hash(&mut self, entry: &impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        entry.hash(&mut hasher);
+        // The order of a listing is not defined, so the sum must not depend on it.
+        self.hash = self.hash.wrapping_add(hasher.finish());
+        self.entries += 1;
+        self.is_rejected |= self.entries > ENTRIES_MAX;
+    }
+}
+
+/// Computes the stamp of a directory that is not read.
+pub(crate) fn stamp_folder(root: &Path) -> Option<FolderStamp> {
+    let mut builder = StampBuilder::default();
+    let mut open = vec![(root.to_owned(), String::new(), 0)];
+    while let Some((folder, prefix, depth)) = open.pop() {
+        for item in fs::read_dir(&folder).ok()? {
+            let item = item.ok()?;
+            let name = item.file_name().to_string_lossy().into_owned();
+            let relative = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
+            let kind = item.file_type().ok()?;
+            if kind.is_dir() {
+                builder.add_folder(&relative, depth + 1);
+                if name != ".git" {
+                    open.push((item.path(), relative, depth + 1));
+                }
+            } else if kind.is_file() {
+                builder.add_file(&relative, &item.metadata().ok()?);
+            } else {
+                return None;
+            }
+            if builder.is_rejected {
+                return None;
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// Returns when a file last changed, by the clock of its file system.
+pub(crate) fn changed_ns(metadata: &Metadata) -> i128 {
+    let ns = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    ns(metadata.ctime(), metadata.ctime_nsec()).max(ns(metadata.mtime(), metadata.mtime_nsec()))
+}
