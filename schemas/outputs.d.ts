@@ -238,6 +238,66 @@ interface RelatedPlace {
 }
 
 /**
+ * What skills do, and what is dangerous about it.
+ * @output scan
+ * @version 1
+ * @command rep scan --json
+ */
+export interface ScanReport {
+  /** The skills, sorted by path. */
+  skills: ScannedSkill[];
+}
+
+/** A scanned skill. */
+interface ScannedSkill {
+  /** The name that it declares, or else that of its directory. */
+  name: string;
+  /** The skill, as the caller named it. */
+  path: string;
+  /** `block` if there is an error, `review` if there is a warning, else `clear`. */
+  verdict: "clear" | "review" | "block";
+  /** What its code needs. An unknown part of an argument is `*`. */
+  capabilities: {
+    /** The files that it reads. */
+    read: string[];
+    /** The files that it writes. */
+    write: string[];
+    /** The hosts that it connects to. */
+    connect: string[];
+    /** The programs that it starts. */
+    spawn: string[];
+    /** The variables of the environment that it reads, without those of the session. */
+    env: string[];
+    /** The variables that it reads and whose names say that they are secrets. */
+    secrets: string[];
+  };
+  /** What its code does, sorted by file and place. */
+  behaviours: ScannedBehaviour[];
+  /** The findings of the profile `security`. */
+  findings: CheckFinding[];
+}
+
+/** One thing that a skill does. */
+interface ScannedBehaviour {
+  /** What it does. */
+  kind: "read" | "write" | "delete" | "env" | "secret" | "connect" | "send" | "run" | "evaluate" | "install" | "persist" | "privilege";
+  /** To what. */
+  argument: string;
+  /** The file, as the caller named it. */
+  file: string;
+  /** The line where it begins, from 1. */
+  line: integer;
+  /** The column where it begins, from 1, counted in code points. */
+  column: integer;
+  /** Whether the code stands in a text that shows it, rather than in a script. */
+  shown: boolean;
+  /** How many layers of encoding hid it. */
+  layers: integer;
+  /** The capability that it needs, if it needs one. */
+  capability?: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+}
+
+/**
  * The checklists of Universal 2.1, filled in for each skill.
  * @output check-checklist
  * @version 1

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use rep_model::{Fault, Skill, Span};
+use rep_scan::SkillScan;
 
 use crate::draft::{DetectedLevel, FindingDraft, Findings};
 use crate::profile::{ALL, NOT_UASP, Profile, ProfileSet};
@@ -121,11 +122,16 @@ pub fn detect_dialects(skill: &Skill) -> Vec<Profile> {
 /// The check function of a rule for one skill.
 type SkillCheckFn = fn(&Skill, &mut Findings<'_>);
 
+/// The check function of a rule about a scan.
+type ScanCheckFn = fn(&SkillScan, &mut Findings<'_>);
+
 /// The rules that apply to a set of profiles and options.
 struct ActiveRules {
     profiles: Vec<Profile>,
     /// The rules for one skill, with their check functions.
     rules: Vec<(&'static LintRule, SkillCheckFn)>,
+    /// The rules about a scan, with their check functions.
+    scan_rules: Vec<(&'static LintRule, ScanCheckFn)>,
     /// Whether any rule checks sets of skills.
     has_set_rules: bool,
 }
@@ -136,11 +142,16 @@ impl ActiveRules {
             RULES.iter().copied().filter(|rule| is_rule_active(rule, active, options)).collect();
         let of_skill = |rule: &&'static LintRule| match rule.check {
             RuleCheck::Skill(look) => Some((*rule, look)),
-            RuleCheck::Set(_) | RuleCheck::Parse => None,
+            RuleCheck::Set(_) | RuleCheck::Scan(_) | RuleCheck::Parse => None,
+        };
+        let of_scan = |rule: &&'static LintRule| match rule.check {
+            RuleCheck::Scan(look) => Some((*rule, look)),
+            RuleCheck::Set(_) | RuleCheck::Skill(_) | RuleCheck::Parse => None,
         };
         Self {
             profiles: active.profiles.clone(),
             rules: wanted.iter().filter_map(of_skill).collect(),
+            scan_rules: wanted.iter().filter_map(of_scan).collect(),
             has_set_rules: wanted.iter().any(|rule| matches!(rule.check, RuleCheck::Set(_))),
         }
     }
@@ -163,14 +174,22 @@ impl SkillChecker {
     pub fn check_skill(&self, skill: &Skill, faults: Vec<Fault>) -> SkillReport {
         let active = ActiveProfiles::for_skill(skill, &self.options);
         let wanted = self.cached_rules(&active);
-        let findings = self.run_rules(skill, faults, &active, &wanted);
+        let findings = self.run_rules(skill, faults, &active, &wanted, None);
         SkillReport { findings, facts: collect_facts(skill, active.profiles, wanted.has_set_rules) }
     }
 
     /// Checks one skill that is not checked together with others.
     pub fn collect_findings(&self, skill: &Skill, faults: Vec<Fault>) -> Vec<Finding> {
         let active = ActiveProfiles::for_skill(skill, &self.options);
-        self.run_rules(skill, faults, &active, &self.cached_rules(&active))
+        self.run_rules(skill, faults, &active, &self.cached_rules(&active), None)
+    }
+
+    /// Scans a skill, and checks it. Returns what it does beside the findings.
+    pub fn scan_skill(&self, skill: &Skill, faults: Vec<Fault>) -> (SkillScan, Vec<Finding>) {
+        let active = ActiveProfiles::for_skill(skill, &self.options);
+        let scan = rep_scan::scan_skill(skill);
+        let findings = self.run_rules(skill, faults, &active, &self.cached_rules(&active), Some(&scan));
+        (scan, findings)
     }
 
     /// Collects the facts about a skill for checks of skill sets, without running its rules.
@@ -197,6 +216,7 @@ impl SkillChecker {
         faults: Vec<Fault>,
         active: &ActiveProfiles,
         wanted: &ActiveRules,
+        scan: Option<&SkillScan>,
     ) -> Vec<Finding> {
         let options = &self.options;
         let mut findings = Vec::new();
@@ -218,6 +238,7 @@ impl SkillChecker {
             let drafts = found.into_drafts();
             findings.extend(drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
         }
+        findings.extend(run_scan_rules(skill, active, wanted, options, scan));
         if !options.ignores_allow_comments {
             let is_judged = |rule: &'static LintRule| is_rule_active(rule, active, options);
             allow_comments::apply_allow_comments(skill, &mut findings, is_judged, |rule, draft| {
@@ -228,6 +249,35 @@ impl SkillChecker {
         sort_and_dedup(&mut findings);
         findings
     }
+}
+
+/// Runs the rules about a scan, and scans the skill if nobody has.
+fn run_scan_rules(
+    skill: &Skill,
+    active: &ActiveProfiles,
+    wanted: &ActiveRules,
+    options: &CheckOptions,
+    scan: Option<&SkillScan>,
+) -> Vec<Finding> {
+    if wanted.scan_rules.is_empty() {
+        return Vec::new();
+    }
+    let scanned;
+    let scan = if let Some(scan) = scan {
+        scan
+    } else {
+        scanned = rep_scan::scan_skill(skill);
+        &scanned
+    };
+    let shapes = OnceCell::new();
+    let mut findings = Vec::new();
+    for (rule, look) in &wanted.scan_rules {
+        let mut found = Findings::new(options.strict_schema, options.seed_regex, &shapes);
+        look(scan, &mut found);
+        let drafts = found.into_drafts();
+        findings.extend(drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
+    }
+    findings
 }
 
 /// Checks one skill. To check several, use a [`SkillChecker`].
@@ -250,6 +300,7 @@ fn is_rule_active(rule: &LintRule, active: &ActiveProfiles, options: &CheckOptio
     (options.select.is_empty() || options.select.iter().any(|name| name == rule.name))
         && !options.ignore.iter().any(|name| name == rule.name)
         && active.level(rule, ALL, DetectedLevel::AsRule).is_some()
+        && (active.is_explicit || !matches!(rule.check, RuleCheck::Scan(_)))
 }
 
 fn assign_level(

@@ -40,6 +40,7 @@ mod rule;
 mod rules;
 pub mod scaffold;
 pub mod served_frontmatter;
+mod scan_findings;
 mod skill_name;
 mod spec_version;
 mod text_files;

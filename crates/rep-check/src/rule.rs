@@ -1,6 +1,7 @@
 //! The types that declare a rule.
 
 use rep_model::Skill;
+use rep_scan::SkillScan;
 
 use crate::draft::Findings;
 use crate::report::{SetFindings, SkillFacts};
@@ -140,6 +141,9 @@ impl RuleCitation {
 pub enum RuleCheck {
     /// Checks one skill.
     Skill(fn(&Skill, &mut Findings<'_>)),
+    /// Reports what a scan of the skill's code found. Runs only if the user selected the profile, because a scan takes
+    /// longer than all other rules together.
+    Scan(fn(&SkillScan, &mut Findings<'_>)),
     /// Checks several skills together.
     Set(fn(&[SkillFacts], &mut SetFindings)),
     /// The parser detects the fault; the rule only declares it.

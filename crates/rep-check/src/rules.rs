@@ -6,6 +6,7 @@ use rep_model::suggestion::nearest_name;
 use crate::rule::LintRule;
 pub use secret_in_text::redact_secrets;
 
+mod agent_file_changed;
 mod allow_unknown;
 mod allow_unused;
 mod allow_without_reason;
@@ -26,6 +27,10 @@ mod compatibility_too_long;
 mod compatibility_unneeded;
 mod confirmation_missing;
 mod confirmation_undeclared;
+mod credentials_collected;
+mod data_destroyed;
+mod data_in_dns_query;
+mod decoded_code_run;
 mod dependencies_declared;
 mod depends_on_cycle;
 mod depends_on_unknown;
@@ -38,12 +43,16 @@ mod description_too_long;
 mod description_vague;
 mod description_xml_tag;
 mod encoding_not_utf8;
+mod environment_sent;
 mod field_missing;
 mod field_not_universal;
 mod field_type;
 mod field_unexpected;
 mod field_unknown;
+mod file_evaluated;
 mod file_irregular;
+mod file_not_scanned;
+mod file_opaque;
 mod file_too_large;
 mod file_too_large_for_host;
 mod file_unreadable;
@@ -54,8 +63,14 @@ mod frontmatter_missing;
 mod frontmatter_not_mapping;
 mod frontmatter_unclosed;
 mod hidden_characters;
+mod host_anonymous;
+mod host_hidden;
 mod host_named_in_body;
 mod host_unknown;
+mod install_hook_present;
+mod instruction_override;
+mod instruction_sends_data;
+mod instruction_stealth;
 mod license_not_text;
 mod line_ends_crlf;
 mod link_absolute;
@@ -63,9 +78,11 @@ mod link_outside;
 mod link_target_missing;
 mod list_empty;
 mod listing_too_long;
+mod lure_download;
 mod metadata_not_mapping;
 mod metadata_sidecar;
 mod metadata_value_not_text;
+mod miner_started;
 mod name_characters;
 mod name_differs_from_folder;
 mod name_duplicate;
@@ -81,6 +98,9 @@ mod name_too_long;
 mod name_uppercase;
 mod network_declared;
 mod nul_byte;
+mod package_index_foreign;
+mod package_name_lookalike;
+mod package_run_unpinned;
 mod path_absolute;
 mod path_mentioned_missing;
 mod permission_glob_literal;
@@ -88,6 +108,7 @@ mod permission_glob_negated;
 mod permission_outside;
 mod permission_overbroad;
 mod permissions_missing;
+mod persistence_added;
 mod placeholder_text;
 mod pmcp_alias_ambiguous;
 mod pmcp_capability_missing;
@@ -102,13 +123,21 @@ mod pmcp_reference_missing;
 mod pmcp_reference_not_markdown;
 mod pmcp_reference_outside;
 mod pmcp_tag_not_kebab;
+mod private_file_read;
+mod private_file_sent;
+mod privilege_raised;
+mod protection_disabled;
 mod redaction_off;
 mod redaction_undeclared;
 mod reference_chain;
+mod remote_code_run;
+mod reverse_shell;
 mod safety_missing;
 mod safety_mistyped;
 mod script_crlf;
 mod secret_in_text;
+mod secret_sent;
+mod self_modified;
 mod skill_md_lowercase;
 mod skill_md_missing;
 mod skill_md_not_a_file;
@@ -119,6 +148,7 @@ mod spec_version_unknown;
 mod symlink_dangling;
 mod symlink_outside;
 mod test_config_invalid;
+mod text_hidden;
 mod tool_entrypoint_absolute;
 mod tool_entrypoint_extension;
 mod tool_entrypoint_missing;
@@ -172,6 +202,7 @@ mod yaml_value_unquoted;
 
 /// Every rule, sorted by name.
 pub static RULES: &[&LintRule] = &[
+    &agent_file_changed::RULE,
     &allow_unknown::RULE,
     &allow_unused::RULE,
     &allow_without_reason::RULE,
@@ -192,6 +223,10 @@ pub static RULES: &[&LintRule] = &[
     &compatibility_unneeded::RULE,
     &confirmation_missing::RULE,
     &confirmation_undeclared::RULE,
+    &credentials_collected::RULE,
+    &data_destroyed::RULE,
+    &data_in_dns_query::RULE,
+    &decoded_code_run::RULE,
     &dependencies_declared::RULE,
     &depends_on_cycle::RULE,
     &depends_on_unknown::RULE,
@@ -204,12 +239,16 @@ pub static RULES: &[&LintRule] = &[
     &description_vague::RULE,
     &description_xml_tag::RULE,
     &encoding_not_utf8::RULE,
+    &environment_sent::RULE,
     &field_missing::RULE,
     &field_not_universal::RULE,
     &field_type::RULE,
     &field_unexpected::RULE,
     &field_unknown::RULE,
+    &file_evaluated::RULE,
     &file_irregular::RULE,
+    &file_not_scanned::RULE,
+    &file_opaque::RULE,
     &file_too_large::RULE,
     &file_too_large_for_host::RULE,
     &file_unreadable::RULE,
@@ -220,8 +259,14 @@ pub static RULES: &[&LintRule] = &[
     &frontmatter_not_mapping::RULE,
     &frontmatter_unclosed::RULE,
     &hidden_characters::RULE,
+    &host_anonymous::RULE,
+    &host_hidden::RULE,
     &host_named_in_body::RULE,
     &host_unknown::RULE,
+    &install_hook_present::RULE,
+    &instruction_override::RULE,
+    &instruction_sends_data::RULE,
+    &instruction_stealth::RULE,
     &license_not_text::RULE,
     &line_ends_crlf::RULE,
     &link_absolute::RULE,
@@ -229,9 +274,11 @@ pub static RULES: &[&LintRule] = &[
     &link_target_missing::RULE,
     &list_empty::RULE,
     &listing_too_long::RULE,
+    &lure_download::RULE,
     &metadata_not_mapping::RULE,
     &metadata_sidecar::RULE,
     &metadata_value_not_text::RULE,
+    &miner_started::RULE,
     &name_characters::RULE,
     &name_differs_from_folder::RULE,
     &name_duplicate::RULE,
@@ -247,6 +294,9 @@ pub static RULES: &[&LintRule] = &[
     &name_uppercase::RULE,
     &network_declared::RULE,
     &nul_byte::RULE,
+    &package_index_foreign::RULE,
+    &package_name_lookalike::RULE,
+    &package_run_unpinned::RULE,
     &path_absolute::RULE,
     &path_mentioned_missing::RULE,
     &permission_glob_literal::RULE,
@@ -254,6 +304,7 @@ pub static RULES: &[&LintRule] = &[
     &permission_outside::RULE,
     &permission_overbroad::RULE,
     &permissions_missing::RULE,
+    &persistence_added::RULE,
     &placeholder_text::RULE,
     &pmcp_alias_ambiguous::RULE,
     &pmcp_capability_missing::RULE,
@@ -268,13 +319,21 @@ pub static RULES: &[&LintRule] = &[
     &pmcp_reference_not_markdown::RULE,
     &pmcp_reference_outside::RULE,
     &pmcp_tag_not_kebab::RULE,
+    &private_file_read::RULE,
+    &private_file_sent::RULE,
+    &privilege_raised::RULE,
+    &protection_disabled::RULE,
     &redaction_off::RULE,
     &redaction_undeclared::RULE,
     &reference_chain::RULE,
+    &remote_code_run::RULE,
+    &reverse_shell::RULE,
     &safety_missing::RULE,
     &safety_mistyped::RULE,
     &script_crlf::RULE,
     &secret_in_text::RULE,
+    &secret_sent::RULE,
+    &self_modified::RULE,
     &skill_md_lowercase::RULE,
     &skill_md_missing::RULE,
     &skill_md_not_a_file::RULE,
@@ -285,6 +344,7 @@ pub static RULES: &[&LintRule] = &[
     &symlink_dangling::RULE,
     &symlink_outside::RULE,
     &test_config_invalid::RULE,
+    &text_hidden::RULE,
     &tool_entrypoint_absolute::RULE,
     &tool_entrypoint_extension::RULE,
     &tool_entrypoint_missing::RULE,

@@ -59,6 +59,7 @@ pub mod prompt;
 pub mod questions;
 pub mod reference_tool;
 mod roots;
+pub mod scan;
 pub mod search;
 pub mod selection;
 pub mod settings;

@@ -29,6 +29,7 @@ pub(crate) mod read;
 pub(crate) mod read_properties;
 pub(crate) mod remove;
 pub(crate) mod run;
+pub(crate) mod scan;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod select;

@@ -62,6 +62,7 @@ struct Cli {
 enum Command {
     Init(commands::init::Args),
     Check(commands::check::Args),
+    Scan(commands::scan::Args),
     Explain(commands::explain::Args),
     Validate(commands::validate::Args),
     ReadProperties(commands::read_properties::Args),
@@ -198,6 +199,7 @@ fn dispatch_command(command: Command, output: &mut Output) -> Result<Exit, Failu
         Command::Init(args) => commands::init::run(&args, output),
         Command::Check(args) => commands::check::run(&args, output),
         Command::Explain(args) => commands::explain::run(&args, output),
+        Command::Scan(args) => commands::scan::run(&args, output),
         Command::Validate(args) => commands::validate::run(&args, output),
         Command::ReadProperties(args) => commands::read_properties::run(&args, output),
         Command::ToPrompt(args) => commands::to_prompt::run(&args, output),

@@ -26,7 +26,7 @@ pub fn json_finding(finding: &Finding) -> Value {
 }
 
 /// Renders one finding of a check as JSON: with the other places it is about, and what a fix would do.
-pub(super) fn json_check_finding(finding: &Finding) -> Value {
+pub fn json_check_finding(finding: &Finding) -> Value {
     let mut value = json_finding(finding);
     if let Some(fix) = &finding.fix {
         value["fix_applicability"] = json!(fix.applicability.name());

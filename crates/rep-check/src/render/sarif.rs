@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::relative_path;
 use crate::fix::{FindingFix, FixEdit};
 use crate::report::ReportOverview;
-use crate::{Finding, Level, LintRule};
+use crate::{Finding, FindingLocation, Level, LintRule, RuleCheck};
 
 /// The name of the directory that relative paths start from.
 const ROOT: &str = "%SRCROOT%";
@@ -101,6 +101,20 @@ pub(super) fn describe_finding(finding: &Finding, overview: &ReportOverview, roo
             })
         };
         result["relatedLocations"] = finding.related.iter().map(describe).collect();
+    }
+    // What a scan follows has its source first and its sink last.
+    if matches!(finding.rule.check, RuleCheck::Scan(_)) && !finding.related.is_empty() {
+        let step = |place: &FindingLocation, message: &str| {
+            let physical = json!({
+                "artifactLocation": describe_file(&place.display_path, root),
+                "region": describe_region((place.start, place.end)),
+            });
+            json!({ "location": { "physicalLocation": physical, "message": { "text": message } } })
+        };
+        let mut steps: Vec<Value> =
+            finding.related.iter().map(|related| step(&related.place, &related.message)).collect();
+        steps.push(step(place, &finding.message));
+        result["codeFlows"] = json!([{ "threadFlows": [{ "locations": steps }] }]);
     }
     if let Some(fix) = finding.fix.as_ref().and_then(|fix| describe_fix(finding, fix, root)) {
         result["fixes"] = json!([fix]);

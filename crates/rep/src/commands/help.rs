@@ -33,6 +33,7 @@ const GROUPS: &[CommandGroup] = &[
         commands: &[
             "init",
             "check",
+            "scan",
             "explain",
             "test",
             "convert",

@@ -46,6 +46,7 @@ mod reference;
 mod run;
 mod run_scripts;
 mod scale;
+mod scanning;
 mod schemas;
 mod search;
 mod select;

@@ -1,0 +1,25 @@
+use rep_scan::{SignalKind, SkillScan};
+
+use crate::draft::Findings;
+use crate::scan_findings::report_signals;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
+
+pub(super) static RULE: LintRule = LintRule {
+    name: "private-file-sent",
+    summary: "the skill sends a private file to a host",
+    since: "0.1.0",
+    levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("scanning")],
+    requirements: &["SCAN-11"],
+    page: include_str!("private_file_sent.md"),
+    check: RuleCheck::Scan(check),
+};
+
+fn check(scan: &SkillScan, findings: &mut Findings<'_>) {
+    report_signals(
+        scan,
+        SignalKind::PrivateFileSent,
+        "remove it; if support needs the file, the user sends it",
+        findings,
+    );
+}

@@ -1,0 +1,25 @@
+use rep_scan::{SignalKind, SkillScan};
+
+use crate::draft::Findings;
+use crate::scan_findings::report_signals;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
+
+pub(super) static RULE: LintRule = LintRule {
+    name: "protection-disabled",
+    summary: "the skill turns a protection off",
+    since: "0.1.0",
+    levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("scanning")],
+    requirements: &["SCAN-11"],
+    page: include_str!("protection_disabled.md"),
+    check: RuleCheck::Scan(check),
+};
+
+fn check(scan: &SkillScan, findings: &mut Findings<'_>) {
+    report_signals(
+        scan,
+        SignalKind::ProtectionDisabled,
+        "leave protections on; ask for an exception in the tool's documentation",
+        findings,
+    );
+}

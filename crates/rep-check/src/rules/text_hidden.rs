@@ -1,0 +1,20 @@
+use rep_scan::{SignalKind, SkillScan};
+
+use crate::draft::Findings;
+use crate::scan_findings::report_signals;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
+
+pub(super) static RULE: LintRule = LintRule {
+    name: "text-hidden",
+    summary: "the skill hides text from people",
+    since: "0.1.0",
+    levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
+    citations: &[RuleCitation::own_project("scanning")],
+    requirements: &["SCAN-11"],
+    page: include_str!("text_hidden.md"),
+    check: RuleCheck::Scan(check),
+};
+
+fn check(scan: &SkillScan, findings: &mut Findings<'_>) {
+    report_signals(scan, SignalKind::HiddenText, "remove the hidden text", findings);
+}

@@ -1,0 +1,459 @@
+//! Collects behaviours and signals while the readers evaluate code, and judges what flows where.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use rep_model::Span;
+
+use crate::behaviour::{Behaviour, BehaviourKind, Signal, SignalKind};
+use crate::hosts::{self, HostClass, Identity};
+use crate::places;
+use crate::value::{FoldBudget, HOLE, Shared, Source, Taint, Value};
+use crate::visible::show_visibly;
+use crate::{decode, shell_eval, source_eval};
+
+/// The maximum number of layers of encoded code.
+const LAYERS_MAX: u8 = 3;
+/// The maximum depth of code in strings of code.
+const NESTING_MAX: u8 = 6;
+/// The maximum number of behaviours and of signals of one skill.
+const REPORTED_MAX: usize = 4000;
+
+/// The languages that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Shell,
+    Python,
+    JavaScript,
+}
+
+/// Where code stands, so that what it does is reported at the place in the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) file: Rc<str>,
+    /// What is added to offsets.
+    pub(crate) base: usize,
+    /// The place of everything, for code that was decoded or folded.
+    pub(crate) fixed: Option<Span>,
+    pub(crate) layers: u8,
+    pub(crate) nesting: u8,
+    pub(crate) is_shown: bool,
+}
+
+impl Place {
+    pub(crate) fn span(&self, local: Span) -> Span {
+        self.fixed.unwrap_or(Span::new(local.start + self.base, local.end + self.base))
+    }
+
+    /// The place of code inside of this code.
+    pub(crate) fn at_offset(&self, offset: usize) -> Self {
+        Self { base: self.base + offset, nesting: self.nesting + 1, ..self.clone() }
+    }
+
+    /// The place of code that was made from a value at `span`.
+    pub(crate) fn fixed_at(&self, span: Span, is_decoded: bool) -> Self {
+        Self {
+            fixed: Some(self.span(span)),
+            nesting: self.nesting + 1,
+            layers: self.layers + u8::from(is_decoded),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.nesting > NESTING_MAX || self.layers > LAYERS_MAX
+    }
+
+    /// The directory of the script, as behaviours name it.
+    pub(crate) fn script_path(&self) -> String {
+        format!("@skill/{}", self.file)
+    }
+}
+
+/// The state of one scan.
+pub(crate) struct Scanner<'a> {
+    pub(crate) identity: &'a Identity,
+    pub(crate) behaviours: BTreeSet<Behaviour>,
+    pub(crate) signals: BTreeSet<Signal>,
+    pub(crate) budget: FoldBudget,
+    /// How much code may still be read, so that code in code stays linear.
+    code_bytes_left: usize,
+    /// What was written into files, for code that is run from there.
+    pub(crate) files: HashMap<String, Vec<Taint>>,
+    /// Whether only variables are collected.
+    pub(crate) is_rehearsal: bool,
+    /// The secrets that each file reads.
+    pub(crate) secrets: HashMap<Rc<str>, Vec<(String, Span)>>,
+}
+
+impl<'a> Scanner<'a> {
+    pub(crate) fn new(identity: &'a Identity, input_bytes: usize) -> Self {
+        Self {
+            identity,
+            behaviours: BTreeSet::new(),
+            signals: BTreeSet::new(),
+            budget: FoldBudget::for_input(input_bytes),
+            code_bytes_left: input_bytes.saturating_mul(4).saturating_add(1 << 20),
+            files: HashMap::new(),
+            is_rehearsal: false,
+            secrets: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn record(&mut self, kind: BehaviourKind, argument: &str, place: &Place, span: Span) {
+        if self.is_rehearsal || argument.is_empty() || self.behaviours.len() >= REPORTED_MAX {
+            return;
+        }
+        self.behaviours.insert(Behaviour {
+            file: place.file.to_string(),
+            span: place.span(span),
+            kind,
+            argument: show_visibly(&argument.replace(HOLE, "*")),
+            is_shown: place.is_shown,
+            layers: place.layers,
+        });
+    }
+
+    pub(crate) fn signal(&mut self, kind: SignalKind, message: impl AsRef<str>, place: &Place, span: Span) {
+        self.signal_from(kind, message, place, span, None);
+    }
+
+    pub(crate) fn signal_from(
+        &mut self,
+        kind: SignalKind,
+        message: impl AsRef<str>,
+        place: &Place,
+        span: Span,
+        origin: Option<(Span, String)>,
+    ) {
+        if self.is_rehearsal || self.signals.len() >= REPORTED_MAX {
+            return;
+        }
+        let message = show_visibly(&message.as_ref().replace(HOLE, "*"));
+        self.signals.insert(Signal { file: place.file.to_string(), span: place.span(span), kind, message, origin });
+    }
+
+    /// Records a path for each alternative, and what the path means.
+    pub(crate) fn path(&mut self, kind: BehaviourKind, value: &Shared, place: &Place, span: Span) {
+        for pattern in value.patterns() {
+            let path = normalize_path(&pattern);
+            if path.is_empty() || is_device(&path) || path.contains("://") {
+                continue;
+            }
+            self.record(kind, &path, place, span);
+            match kind {
+                BehaviourKind::Read => {
+                    if let Some(what) = places::private_data(&path) {
+                        self.signal(SignalKind::PrivateFileRead, format!("reads {what}: `{path}`"), place, span);
+                    }
+                }
+                BehaviourKind::Write => self.judge_written(&path, place, span),
+                _ => {}
+            }
+        }
+    }
+
+    fn judge_written(&mut self, path: &str, place: &Place, span: Span) {
+        if let Some(what) = places::persistence(path) {
+            self.record(BehaviourKind::Persist, path, place, span);
+            self.signal(SignalKind::PersistenceAdded, format!("writes `{path}`, which {what}"), place, span);
+        }
+        if path.starts_with("@skill/")
+            && (path.to_ascii_lowercase().ends_with("skill.md") || path == place.script_path())
+        {
+            self.signal(SignalKind::SelfModified, format!("writes `{path}`"), place, span);
+        } else if places::is_agent_file(path)
+            && (path.starts_with('~') || path.starts_with("..") || path.starts_with('/') || path.starts_with('.'))
+        {
+            self.signal(SignalKind::AgentFileChanged, format!("writes `{path}`, which agents obey"), place, span);
+        }
+        if path.starts_with("/dev/sd") || path.starts_with("/dev/nvme") || path.starts_with("/dev/disk") {
+            self.signal(SignalKind::Destruction, format!("overwrites the disk `{path}`"), place, span);
+        }
+        if path.starts_with("/etc/sudoers") {
+            self.signal(SignalKind::PrivilegeRaised, format!("writes `{path}`"), place, span);
+        }
+        if path == "/etc/hosts" {
+            self.signal(SignalKind::ProtectionDisabled, "writes `/etc/hosts`, which redirects hosts", place, span);
+        }
+    }
+
+    /// The value of a file's contents.
+    pub(crate) fn file_value(&mut self, path: &Shared, place: &Place, span: Span) -> Shared {
+        let shown = normalize_path(path.first_text().unwrap_or("\u{fffc}"));
+        let source = match places::private_data(&shown) {
+            Some(_) => Source::PrivateFile(shown.clone()),
+            None => Source::File(shown.clone()),
+        };
+        let known = self.files.get(&shown).cloned().unwrap_or_default();
+        Value::tainted(source, place.span(span)).with_taints(&known)
+    }
+
+    /// Remembers what a file contains.
+    pub(crate) fn fill_file(&mut self, path: &Shared, content: &Shared) {
+        if let Some(path) = path.constant()
+            && !content.taints.is_empty()
+        {
+            crate::value::add_taints(self.files.entry(normalize_path(path)).or_default(), &content.taints);
+        }
+    }
+
+    pub(crate) fn variable(&mut self, name: &str, place: &Place, span: Span) -> Shared {
+        if name.contains(HOLE) || name.is_empty() {
+            self.record(BehaviourKind::Env, "*", place, span);
+            return Value::unknown();
+        }
+        if name == "HOME" || name == "USERPROFILE" {
+            return Value::text("~");
+        }
+        if places::is_secret_name(name) {
+            self.record(BehaviourKind::Secret, name, place, span);
+            if !self.is_rehearsal {
+                self.secrets.entry(Rc::clone(&place.file)).or_default().push((name.to_owned(), place.span(span)));
+            }
+            return Value::tainted(Source::Secret(name.to_owned()), place.span(span));
+        }
+        if places::is_session_variable(name) {
+            return Value::unknown();
+        }
+        self.record(BehaviourKind::Env, name, place, span);
+        Value::tainted(Source::Variable(name.to_owned()), place.span(span))
+    }
+
+    pub(crate) fn environment(place: &Place, span: Span) -> Shared {
+        Value::tainted(Source::Environment, place.span(span))
+    }
+
+    /// Records a connection. Returns what comes back.
+    pub(crate) fn connect(&mut self, url: &Shared, place: &Place, span: Span) -> Shared {
+        let mut taints = Vec::new();
+        for pattern in url.patterns() {
+            let host = match hosts::parse_url(&pattern) {
+                Some((host, _)) => host,
+                None => bare_host(&pattern),
+            };
+            self.record(BehaviourKind::Connect, &host, place, span);
+            self.judge_host(&pattern, &host, place, span);
+            if url.has_source(|source| *source == Source::Decoded) && host != "*" && pattern.contains("://") {
+                self.signal(SignalKind::HostHidden, format!("the host `{host}` is hidden by an encoding"), place, span);
+            }
+            taints.push(Taint { source: Source::Remote(pattern.to_string()), span: place.span(span) });
+        }
+        Value::unknown().with_taints(&taints)
+    }
+
+    fn judge_host(&mut self, url: &str, host: &str, place: &Place, span: Span) {
+        let class = match hosts::parse_url(url) {
+            Some((host, path)) => hosts::classify_host(&host, path),
+            None => hosts::classify_host(host, ""),
+        };
+        match class {
+            HostClass::Drop => {
+                self.signal(
+                    SignalKind::DropHost,
+                    format!("connects to `{host}`, a service for anonymous drops and tunnels"),
+                    place,
+                    span,
+                );
+            }
+            HostClass::Address => {
+                self.signal(
+                    SignalKind::DropHost,
+                    format!("connects to `{host}`, an address without a name"),
+                    place,
+                    span,
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Judges data that leaves: in a body, in a URL, or in a header.
+    pub(crate) fn send(&mut self, url: &Shared, body: &[Taint], headers: &[Taint], place: &Place, span: Span) {
+        let pattern = url.first_text().map_or_else(|| "\u{fffc}".to_owned(), str::to_owned);
+        let host = hosts::parse_url(&pattern).map_or_else(|| bare_host(&pattern), |(host, _)| host);
+        let class = hosts::parse_url(&pattern)
+            .map_or_else(|| hosts::classify_host(&host, ""), |(host, path)| hosts::classify_host(&host, path));
+        if class == HostClass::Local {
+            return;
+        }
+        let is_own = self.identity.owns_url(&pattern) || self.identity.owns_host(&host);
+        let is_drop = matches!(class, HostClass::Drop | HostClass::Address);
+        if !body.is_empty() {
+            self.record(BehaviourKind::Send, &host, place, span);
+        }
+        for taint in body.iter().chain(url.taints.iter().filter(|_| is_drop)).chain(headers.iter().filter(|_| is_drop))
+        {
+            let origin = |words: &str| Some((taint.span, words.to_owned()));
+            match &taint.source {
+                Source::Environment => self.signal_from(
+                    SignalKind::EnvironmentSent,
+                    format!("sends the whole environment to `{host}`"),
+                    place,
+                    span,
+                    origin("the environment is read here"),
+                ),
+                Source::PrivateFile(path) if !is_own => self.signal_from(
+                    SignalKind::PrivateFileSent,
+                    format!("sends `{path}` to `{host}`"),
+                    place,
+                    span,
+                    origin("the file is read here"),
+                ),
+                Source::Secret(name) => {
+                    let is_expected = class == HostClass::Unknown
+                        || is_own && !is_drop
+                        || hosts::secret_belongs_to(name, &host)
+                        || class == HostClass::Known;
+                    let is_expected = is_expected || hosts::is_chat_hook(&pattern) && name.contains("WEBHOOK");
+                    if !is_expected {
+                        self.signal_from(
+                            SignalKind::SecretSent,
+                            format!("sends `{name}` to `{host}`"),
+                            place,
+                            span,
+                            origin("the secret is read here"),
+                        );
+                    }
+                }
+                Source::Variable(name)
+                    if !is_own
+                        && class != HostClass::Unknown
+                        && body.iter().any(|taint| taint.source == Source::Encoded) =>
+                {
+                    self.signal_from(
+                        SignalKind::SecretSent,
+                        format!("sends `{name}`, encoded, to `{host}`"),
+                        place,
+                        span,
+                        origin("the variable is read here"),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Judges and reads text that is run as code.
+    pub(crate) fn evaluate(&mut self, code: &Shared, language: Language, by: &str, place: &Place, span: Span) {
+        self.record(BehaviourKind::Evaluate, by, place, span);
+        let is_decoded = code.has_source(|source| *source == Source::Decoded);
+        for taint in &code.taints {
+            match &taint.source {
+                Source::Remote(url) => self.judge_remote_code(url, by, place, span, taint.span),
+                Source::Connection => {
+                    self.signal(SignalKind::ReverseShell, format!("`{by}` runs what a connection sends"), place, span);
+                }
+                Source::File(path)
+                    if path.starts_with("/tmp/") || path.starts_with("/var/tmp/") || path.starts_with("/dev/shm/") =>
+                {
+                    self.signal(SignalKind::FileEvaluated, format!("`{by}` runs what is in `{path}`"), place, span);
+                }
+                _ => {}
+            }
+        }
+        if is_decoded {
+            let shown = code.first_text().map(|text| format!(": {}", quote(text))).unwrap_or_default();
+            self.signal(SignalKind::DecodedCodeRun, format!("`{by}` runs decoded text{shown}"), place, span);
+        }
+        for text in &code.texts {
+            self.read_code(text, language, &place.fixed_at(span, is_decoded));
+        }
+    }
+
+    pub(crate) fn judge_remote_code(&mut self, url: &str, by: &str, place: &Place, span: Span, origin: Span) {
+        let class = hosts::classify_url(url);
+        if matches!(class, HostClass::Local | HostClass::Known | HostClass::Unknown) || self.identity.owns_url(url) {
+            return;
+        }
+        let host = hosts::parse_url(url).map_or_else(|| "*".to_owned(), |(host, _)| host);
+        let message = format!("`{by}` runs code that `{host}` sends");
+        let origin = Some((origin, format!("the code comes from {}", quote(url))));
+        self.signal_from(SignalKind::RemoteCodeRun, message, place, span, origin);
+    }
+
+    pub(crate) fn read_code(&mut self, text: &str, language: Language, place: &Place) {
+        if self.is_rehearsal || place.is_too_deep() || text.len() > self.code_bytes_left {
+            return;
+        }
+        self.code_bytes_left -= text.len();
+        match language {
+            Language::Shell => shell_eval::run_shell(self, text, place),
+            Language::Python | Language::JavaScript => source_eval::run_source(self, text, language, place),
+        }
+    }
+
+    /// Decodes a value. What was a constant is read; what was not stays marked.
+    pub(crate) fn decoded(
+        value: &Shared,
+        decode: impl Fn(&str) -> Option<Vec<u8>>,
+        place: &Place,
+        span: Span,
+    ) -> Shared {
+        let mark = [Taint { source: Source::Decoded, span: place.span(span) }];
+        let text = value.constant().and_then(decode).and_then(decode::readable);
+        match text {
+            Some(text) => Value::text(&text.replace(HOLE, "?")).with_taints(&value.taints).with_taints(&mark),
+            None => value.derived().with_taints(&mark),
+        }
+    }
+}
+
+/// A host without a scheme.
+fn bare_host(pattern: &str) -> String {
+    let name = pattern.split('/').next().unwrap_or("");
+    let name = name.rsplit('@').next().unwrap_or(name);
+    if name.contains('.') || name.starts_with("localhost") || name.contains(':') && !name.contains(HOLE) {
+        hosts::normalize_host(name).unwrap_or_else(|| "*".to_owned())
+    } else {
+        "*".to_owned()
+    }
+}
+
+/// A text in a message: at most 120 characters on one line.
+pub(crate) fn quote(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(120).collect();
+    let more = if short.len() < line.len() { "…" } else { "" };
+    format!("`{}{more}`", short.replace('`', "'"))
+}
+
+fn is_device(path: &str) -> bool {
+    matches!(
+        path,
+        "/dev/null"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/stdin"
+            | "/dev/tty"
+            | "-"
+            | "/dev/urandom"
+            | "/dev/random"
+            | "/dev/zero"
+    ) || path.starts_with("/dev/tcp/")
+        || path.starts_with("/dev/udp/")
+        || path.starts_with("/dev/fd/")
+}
+
+/// The path as reports show it: as written, without `./` and doubled slashes; what leaves the script's directory by `..`
+/// is followed up to the skill's.
+pub(crate) fn normalize_path(path: &str) -> String {
+    let path = path.trim().replace('\\', "/").replace(HOLE, "*").replace("file://", "");
+    let mut parts: Vec<&str> = Vec::new();
+    let is_own = path.starts_with("@skill");
+    for (index, part) in path.split('/').enumerate() {
+        match part {
+            "" if index > 0 => {}
+            "." if path.len() > 1 => {}
+            ".." if is_own && parts.len() > 1 && parts.last() != Some(&"..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if joined.is_empty() && path.starts_with('/') {
+        return "/".to_owned();
+    }
+    if joined.is_empty() && !path.is_empty() { ".".to_owned() } else { joined }
+}

@@ -1,0 +1,573 @@
+//! Finds what there is to read in a skill: scripts, fences and commands in Markdown, comments, hooks, manifests, archives.
+
+use std::rc::Rc;
+
+use rep_model::markdown::{self, MarkdownOutline};
+use rep_model::{FileContent, Skill, Span, TreeEntry};
+
+use crate::behaviour::SignalKind;
+use crate::hosts::{self, HostClass};
+use crate::opaque;
+use crate::prose;
+use crate::scanner::{Language, Place, Scanner, quote};
+
+/// The maximum size of a file that is read.
+const FILE_BYTES_MAX: usize = 8 << 20;
+
+/// Reads every file of a skill.
+pub(crate) fn read_skill(scanner: &mut Scanner<'_>, skill: &Skill) {
+    // Scripts come before what only shows code, so that files they write are known.
+    for (path, entry) in &skill.tree.entries {
+        let place =
+            Place { file: Rc::from(path.as_str()), base: 0, fixed: None, layers: 0, nesting: 0, is_shown: false };
+        let content = match entry {
+            TreeEntry::File { content, .. } => content,
+            // A link to a file of the skill is read where the file is; others are read by nobody.
+            TreeEntry::Directory | TreeEntry::Link { .. } | TreeEntry::Other(_) => continue,
+        };
+        match content {
+            FileContent::Bytes(bytes) => read_file(scanner, path, bytes, &place, 0),
+            FileContent::NotRead => {}
+            FileContent::TooLarge(limit) => {
+                not_looked_at(scanner, &format!("the file is larger than {limit} bytes"), &place);
+            }
+            FileContent::Unreadable(_) => not_looked_at(scanner, "the file cannot be read", &place),
+        }
+    }
+    if !skill.tree.omissions.is_empty() {
+        let place = Place { file: Rc::from(""), base: 0, fixed: None, layers: 0, nesting: 0, is_shown: false };
+        not_looked_at(scanner, &format!("the directory was not read completely: {}", skill.tree.omissions), &place);
+    }
+}
+
+fn not_looked_at(scanner: &mut Scanner<'_>, why: &str, place: &Place) {
+    scanner.signal(SignalKind::NotLookedAt, why, place, Span::default());
+}
+
+fn extension(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or_else(String::new, |(_, end)| end.to_ascii_lowercase())
+}
+
+pub(crate) fn read_file(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], place: &Place, archives: u8) {
+    if opaque::judge_bytes(scanner, path, bytes, place) {
+        return;
+    }
+    if opaque::is_archive(bytes) {
+        return read_archive(scanner, path, bytes, place, archives);
+    }
+    if bytes.len() > FILE_BYTES_MAX {
+        return not_looked_at(scanner, "the file is larger than 8 MiB", place);
+    }
+    if bytes.contains(&0) {
+        return;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    // Replacements would move the spans.
+    let place = &if matches!(text, std::borrow::Cow::Owned(_)) {
+        Place { fixed: Some(Span::default()), ..place.clone() }
+    } else {
+        place.clone()
+    };
+    prose::find_hidden(scanner, &text, place);
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    match extension(path).as_str() {
+        "md" | "markdown" | "mdx" | "mdc" | "txt" | "rst" => return read_markdown(scanner, &text, place),
+        "json" | "yaml" | "yml" | "toml" | "cfg" | "ini" | "env" | "conf" | "plist" | "xml" => {
+            return read_settings(scanner, &name, &text, place);
+        }
+        _ => {}
+    }
+    if let Some(language) = script_language(path, &text) {
+        return scanner.read_code(&text, language, place);
+    }
+    if name == "makefile" || name == "justfile" || name.starts_with("dockerfile") || name.ends_with(".mk") {
+        return read_recipes(scanner, &text, place);
+    }
+    if is_unread_language(&extension(path)) {
+        not_looked_at(scanner, &format!("code in this language is not read: `.{}`", extension(path)), place);
+    }
+}
+
+fn script_language(path: &str, text: &str) -> Option<Language> {
+    let by_name = match extension(path).as_str() {
+        "sh" | "bash" | "zsh" | "ksh" | "command" | "ps1" | "psm1" | "fish" | "bats" => Some(Language::Shell),
+        "py" | "pyw" | "pyi" => Some(Language::Python),
+        "js" | "mjs" | "cjs" | "ts" | "tsx" | "jsx" | "mts" | "cts" => Some(Language::JavaScript),
+        _ => None,
+    };
+    let by_line = || {
+        let first = text.lines().next().filter(|line| line.starts_with("#!"))?;
+        let has = |word: &str| first.contains(word);
+        if has("python") || has("uv run") {
+            Some(Language::Python)
+        } else if has("node") || has("deno") || has("bun") || has("tsx") {
+            Some(Language::JavaScript)
+        } else if has("sh") {
+            Some(Language::Shell)
+        } else {
+            None
+        }
+    };
+    by_name.or_else(by_line)
+}
+
+fn is_unread_language(extension: &str) -> bool {
+    matches!(
+        extension,
+        "rb" | "pl"
+            | "pm"
+            | "php"
+            | "go"
+            | "rs"
+            | "java"
+            | "kt"
+            | "scala"
+            | "c"
+            | "cc"
+            | "cpp"
+            | "cs"
+            | "swift"
+            | "m"
+            | "lua"
+            | "r"
+            | "jl"
+            | "bat"
+            | "cmd"
+            | "vbs"
+            | "wsf"
+            | "hta"
+            | "applescript"
+            | "scpt"
+            | "tcl"
+            | "awk"
+            | "nim"
+            | "zig"
+            | "ex"
+            | "exs"
+            | "clj"
+            | "dart"
+            | "vue"
+            | "svelte"
+            | "ipynb"
+    )
+}
+
+fn read_archive(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], place: &Place, archives: u8) {
+    if archives >= 2 {
+        return not_looked_at(scanner, "an archive in an archive in an archive is not opened", place);
+    }
+    match rep_archive::open(bytes) {
+        Ok((entries, _)) => {
+            let inside = Place { fixed: Some(Span::default()), ..place.clone() };
+            for entry in entries {
+                read_file(scanner, &entry.path, &entry.bytes, &inside, archives + 1);
+            }
+        }
+        Err(error) if opaque::is_encrypted_zip(bytes) => {
+            let _ = error;
+            scanner.signal(SignalKind::OpaqueFile, format!("`{path}` is an encrypted archive"), place, Span::default());
+        }
+        Err(error) => not_looked_at(scanner, &format!("the archive cannot be opened: {error}"), place),
+    }
+}
+
+// Markdown.
+
+pub(crate) fn read_markdown(scanner: &mut Scanner<'_>, text: &str, place: &Place) {
+    let place = &Place { is_shown: true, ..place.clone() };
+    let body = rep_model::skill_md::split_frontmatter(text).map_or(Span::new(0, text.len()), |parts| parts.body);
+    if body.start > 0 {
+        read_frontmatter(scanner, &text[..body.start], place);
+    }
+    let outline = markdown::parse_outline(&text[body.range()], body.start);
+    read_fences(scanner, text, &outline, place);
+    read_comments(scanner, text, &outline, place);
+    read_commands_in_prose(scanner, text, body, &outline, place);
+    match prose::without_invisible(text) {
+        Some(clean) => {
+            prose::read_prose(scanner, &clean, &Place { fixed: Some(Span::new(0, 0)), ..place.clone() }, false);
+        }
+        None => prose::read_prose(scanner, text, place, false),
+    }
+}
+
+/// Commands in the fields of hosts, such as `install` and `hooks`.
+fn read_frontmatter(scanner: &mut Scanner<'_>, front: &str, place: &Place) {
+    for mark in ["\"command\":\"", "\"command\": \"", "command: "] {
+        let mut from = 0;
+        while let Some(found) = front[from..].find(mark) {
+            let start = from + found + mark.len();
+            let end = json_text_end(front, start, mark.ends_with('"'));
+            let command = front[start..end].replace("\\\"", "\"").trim_matches(['\'', '"']).to_owned();
+            scanner.read_code(&command, Language::Shell, &place.fixed_at(Span::new(start, end), false));
+            from = end;
+        }
+    }
+}
+
+fn json_text_end(text: &str, start: usize, is_quoted: bool) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if is_quoted => at += 1,
+            b'"' if is_quoted => break,
+            b'\n' => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    let mut end = at.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
+fn fence_language(info: &str, code: &str) -> Option<Language> {
+    let name = info
+        .split(|letter: char| letter.is_whitespace() || letter == ',' || letter == '{')
+        .next()
+        .unwrap_or("")
+        .to_ascii_lowercase();
+    match name.as_str() {
+        "bash" | "sh" | "shell" | "zsh" | "console" | "shell-session" | "shellsession" | "terminal" | "powershell"
+        | "ps1" | "pwsh" | "cmd" | "batch" | "bat" | "fish" => Some(Language::Shell),
+        "python" | "py" | "python3" => Some(Language::Python),
+        "javascript" | "js" | "typescript" | "ts" | "jsx" | "tsx" | "mjs" | "node" => Some(Language::JavaScript),
+        "" | "text" | "plaintext" | "txt" => looks_like_shell(code).then_some(Language::Shell),
+        _ => None,
+    }
+}
+
+fn looks_like_shell(code: &str) -> bool {
+    code.lines().take(40).any(|line| {
+        let line = line.trim_start().trim_start_matches(['$', '>', '#']).trim_start();
+        let first = line.split_whitespace().next().unwrap_or("");
+        matches!(
+            first,
+            "curl"
+                | "wget"
+                | "sudo"
+                | "bash"
+                | "sh"
+                | "pip"
+                | "pip3"
+                | "npm"
+                | "npx"
+                | "git"
+                | "chmod"
+                | "rm"
+                | "echo"
+                | "python"
+                | "python3"
+                | "node"
+                | "cat"
+                | "export"
+                | "eval"
+                | "nc"
+                | "ssh"
+                | "uvx"
+                | "brew"
+        ) && line.len() > first.len() + 1
+    })
+}
+
+fn read_fences(scanner: &mut Scanner<'_>, text: &str, outline: &MarkdownOutline, place: &Place) {
+    for fence in &outline.fences {
+        let Some(block) = text.get(fence.span.range()) else { continue };
+        let start = block.find('\n').map_or(block.len(), |at| at + 1);
+        let end = if fence.is_closed {
+            block.trim_end().rfind('\n').map_or(block.len(), |at| at + 1).max(start)
+        } else {
+            block.len()
+        };
+        let code = blank_prefixes(&block[start..end]);
+        let offset = fence.span.start + start;
+        let inner = Place { base: place.base + offset, ..place.clone() };
+        match fence_language(&fence.info, &code) {
+            Some(Language::Shell) => scanner.read_code(&blank_prompts(&code), Language::Shell, &inner),
+            Some(language) => {
+                scanner.read_code(&code, language, &inner);
+                read_commands_in_code(scanner, &code, &inner);
+            }
+            None if matches!(
+                fence.info.trim().to_ascii_lowercase().as_str(),
+                "json" | "jsonc" | "yaml" | "yml" | "toml"
+            ) =>
+            {
+                read_settings(scanner, "", &code, &inner);
+            }
+            None => {}
+        }
+    }
+}
+
+/// Lines of a fence that are commands, although the fence names another language.
+fn read_commands_in_code(scanner: &mut Scanner<'_>, code: &str, place: &Place) {
+    let mut start = 0;
+    for line in code.split_inclusive('\n') {
+        let first = line.split_whitespace().next().unwrap_or("");
+        if matches!(first, "curl" | "wget" | "bash" | "nc" | "iwr" | "irm" | "powershell") && is_command(line) {
+            scanner.read_code(line, Language::Shell, &place.at_offset(start));
+        }
+        start += line.len();
+    }
+}
+
+/// Replaces the marks of block quotes with spaces, so that offsets stay the same.
+fn blank_prefixes(code: &str) -> String {
+    let mut out = String::with_capacity(code.len());
+    for line in code.split_inclusive('\n') {
+        let body = line.trim_start_matches([' ', '>']);
+        if line.len() > body.len() && line[..line.len() - body.len()].contains('>') {
+            out.push_str(&" ".repeat(line.len() - body.len()));
+            out.push_str(body);
+        } else {
+            out.push_str(line);
+        }
+    }
+    out
+}
+
+/// Replaces the prompts of transcripts with spaces.
+fn blank_prompts(code: &str) -> String {
+    let mut out = String::with_capacity(code.len());
+    for line in code.split_inclusive('\n') {
+        let indent = line.len() - line.trim_start().len();
+        let rest = &line[indent..];
+        if rest.starts_with("$ ") || rest.starts_with("% ") {
+            out.push_str(&line[..indent]);
+            out.push_str("  ");
+            out.push_str(&rest[2..]);
+        } else {
+            out.push_str(line);
+        }
+    }
+    out
+}
+
+fn read_comments(scanner: &mut Scanner<'_>, text: &str, outline: &MarkdownOutline, place: &Place) {
+    for span in &outline.html {
+        let Some(comment) = text.get(span.range()).filter(|html| html.trim_start().starts_with("<!--")) else {
+            continue;
+        };
+        let inner = Place { base: place.base + span.start, ..place.clone() };
+        prose::read_prose(scanner, comment, &inner, true);
+        let lower = comment.to_lowercase();
+        let demands = [
+            "you must",
+            "assistant",
+            "the agent",
+            "ai:",
+            "system:",
+            "when you read",
+            "execute the following",
+            "run the following",
+        ]
+        .iter()
+        .any(|word| lower.contains(word));
+        let acts =
+            ["curl ", "send ", "upload", "exfil", "base64", "http://", "https://", "read ~", "do not tell", "secretly"]
+                .iter()
+                .any(|word| lower.contains(word));
+        if demands && acts {
+            scanner.signal(
+                SignalKind::HiddenText,
+                format!("a comment gives instructions: {}", quote(comment)),
+                &inner,
+                Span::new(0, comment.len()),
+            );
+        }
+        if is_command(&lower) {
+            read_line(
+                scanner,
+                comment.trim_start().trim_start_matches("<!--").trim_end().trim_end_matches("-->"),
+                &inner.fixed_at(Span::new(0, comment.len()), false),
+            );
+        }
+    }
+}
+
+/// Whether a line of prose is worth reading as a command.
+fn is_command(line: &str) -> bool {
+    line.contains('|')
+        && ["| bash", "|bash", "| sh", "|sh", "| zsh", "| python", "| iex", "|iex", "| node", "| sudo"]
+            .iter()
+            .any(|end| line.contains(end))
+        || line.contains("$(curl")
+        || line.contains("<(curl")
+        || line.contains("/dev/tcp/")
+        || line.contains("base64 -d")
+        || line.contains("base64 -D")
+        || line.contains("iex (")
+        || line.contains("nc -e")
+        || line.contains("rm -rf /")
+        || line.contains("rm -rf ~")
+        || line.contains("powershell -")
+}
+
+fn read_commands_in_prose(scanner: &mut Scanner<'_>, text: &str, body: Span, outline: &MarkdownOutline, place: &Place) {
+    let mut fences = outline.fences.iter().map(|fence| fence.span).peekable();
+    let mut start = body.start;
+    for line in text[body.range()].split_inclusive('\n') {
+        let end = start + line.len();
+        while fences.peek().is_some_and(|fence| fence.end <= start) {
+            fences.next();
+        }
+        let is_fenced = fences.peek().is_some_and(|fence| fence.start < end && fence.end > start);
+        if !is_fenced && line.len() < 8192 && is_command(line) {
+            let clean = unescape_markdown(line);
+            let inner = place.fixed_at(Span::new(start, end - (line.len() - line.trim_end().len())), false);
+            // In inline code, only the code is the command.
+            let codes: Vec<&str> = clean.split('`').skip(1).step_by(2).filter(|code| is_command(code)).collect();
+            if codes.is_empty() {
+                read_line(scanner, &clean, &inner);
+            }
+            for code in codes {
+                read_line(scanner, code, &inner);
+            }
+        }
+        start = end;
+    }
+}
+
+fn read_line(scanner: &mut Scanner<'_>, line: &str, place: &Place) {
+    let line =
+        line.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, '>' | '-' | '*' | '|' | '$'));
+    // Prose before the command is no part of it.
+    let start = [
+        "curl ",
+        "wget ",
+        "echo ",
+        "powershell",
+        "bash ",
+        "sh -c",
+        "iwr ",
+        "irm ",
+        "nc ",
+        "rm -rf",
+        "python",
+        "base64 ",
+    ]
+    .iter()
+    .filter_map(|word| line.find(word))
+    .min()
+    .unwrap_or(0);
+    scanner.read_code(line[start..].trim_end_matches(['*', '.']), Language::Shell, place);
+}
+
+fn unescape_markdown(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_escape = letter == '\\'
+            && letters.peek().is_some_and(|next| {
+                matches!(next, '&' | '_' | '[' | ']' | '*' | '|' | '<' | '>' | '#' | '(' | ')' | '!' | '~' | '`' | '-')
+            });
+        if !is_escape {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+// Settings.
+
+/// Reads commands and hosts of settings files.
+fn read_settings(scanner: &mut Scanner<'_>, name: &str, text: &str, place: &Place) {
+    let is_package = name == "package.json";
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let span = Span::new(start, start + line.trim_end().len());
+        start += line.len();
+        if line.len() > 16_384 {
+            continue;
+        }
+        let trimmed = line.trim();
+        if let Some((key, value)) = trimmed.split_once(':').or_else(|| trimmed.split_once('=')) {
+            let key = key.trim().trim_matches(['"', '\'', '-', ' ']);
+            let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']).replace("\\\"", "\"");
+            let is_hook = is_package
+                && matches!(
+                    key,
+                    "preinstall" | "install" | "postinstall" | "prepare" | "preuninstall" | "postuninstall"
+                );
+            if is_hook {
+                judge_install_hook(scanner, key, &value, place, span);
+            }
+            if is_hook || key == "command" && value.contains(' ') || key == "run" && name.ends_with("ml") {
+                scanner.read_code(&value, Language::Shell, &place.fixed_at(span, false));
+            }
+        }
+        judge_settings_host(scanner, trimmed, place, span);
+    }
+}
+
+fn judge_install_hook(scanner: &mut Scanner<'_>, key: &str, value: &str, place: &Place, span: Span) {
+    let is_usual = [
+        "husky",
+        "tsc",
+        "node-gyp",
+        "npm run build",
+        "patch-package",
+        "prisma generate",
+        "playwright install",
+        "electron-builder",
+        "is-ci",
+        "lefthook",
+        "ngcc",
+        "simple-git-hooks",
+        "yarn build",
+        "pnpm build",
+        "bun run build",
+        "vite build",
+        "rollup",
+    ]
+    .iter()
+    .any(|known| value.contains(known));
+    if !is_usual && key != "prepare" && !value.is_empty() {
+        scanner.signal(
+            SignalKind::InstallHook,
+            format!("`{key}` runs {} when the package is installed", quote(value)),
+            place,
+            span,
+        );
+    }
+}
+
+fn judge_settings_host(scanner: &mut Scanner<'_>, line: &str, place: &Place, span: Span) {
+    for scheme in ["http://", "https://"] {
+        let Some(at) = line.find(scheme) else { continue };
+        let url = line[at..]
+            .split(|letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | ',' | ')'))
+            .next()
+            .unwrap_or("");
+        if matches!(hosts::classify_url(url), HostClass::Drop | HostClass::Address) {
+            let host = hosts::parse_url(url).map_or_else(String::new, |(host, _)| host);
+            scanner.signal(SignalKind::DropHost, format!("names `{host}`, which anybody can have"), place, span);
+        }
+    }
+}
+
+fn read_recipes(scanner: &mut Scanner<'_>, text: &str, place: &Place) {
+    // Every line is blanked up to its command, so that offsets stay the same.
+    let mut shell = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_start();
+        let indent = line.len() - body.len();
+        let skip = if body.starts_with("RUN ") {
+            indent + 4
+        } else if line.starts_with('\t') || line.starts_with("    ") {
+            indent + usize::from(body.starts_with(['@', '-']))
+        } else {
+            shell.push_str(&" ".repeat(line.trim_end_matches(['\n', '\\']).len()));
+            shell.push_str(&line[line.trim_end_matches(['\n', '\\']).len()..].replace('\\', " "));
+            continue;
+        };
+        shell.push_str(&" ".repeat(skip));
+        shell.push_str(&line[skip..]);
+    }
+    scanner.read_code(&shell, Language::Shell, place);
+}
