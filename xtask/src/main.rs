@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tasks read and write the repository and start cargo")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tasks print to the terminal")]
 
+mod api_types;
 mod deviations;
 mod entry_points;
 mod fuzz;

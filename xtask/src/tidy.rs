@@ -39,6 +39,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         "rep-package",
         &["rep-archive", "rep-check", "rep-convert", "rep-hosts", "rep-library", "rep-model", "rep-net", "rep-storage"],
     ),
+    ("rep-api", &["rep-audit", "rep-check", "rep-library", "rep-runtime", "rep-sandbox"]),
     ("rep-lsp", &["rep-check", "rep-library", "rep-model", "rep-test-support", "rep-tokens"]),
     (
         "rep-mcp",
@@ -86,6 +87,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     (
         "rep",
         &[
+            "rep-api",
             "rep-archive",
             "rep-audit",
             "rep-model",

@@ -11,7 +11,7 @@ mod junit;
 mod sarif;
 mod text;
 
-pub use json::{json_check_finding, json_finding};
+pub use json::{check_document, json_check_finding, json_finding};
 pub use text::{ColourMode, render_concise};
 
 use crate::report::{Finding, ReportOverview};

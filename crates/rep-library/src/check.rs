@@ -31,6 +31,7 @@ use rep_check::{
     CheckOptions, CheckReport, Finding, Level, PathPatterns, Profile, SkillChecker, SkillFacts, SkillReport, find_rule,
     nearest_rule_name,
 };
+use rep_model::suggestion::suggest_name_or;
 use rep_model::{Fault, FaultKind, Skill, SkillTree, Span};
 
 pub use self::baseline::{Baseline, BaselineError, BaselineScope};
@@ -91,6 +92,26 @@ pub enum CheckSettingsError {
     /// A pattern is invalid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+}
+
+impl CheckSettingsError {
+    /// Returns the stable code for programs.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            CheckSettingsError::Settings(error) => error.code(),
+            CheckSettingsError::UnknownRule { .. } => "UNKNOWN_RULE",
+        }
+    }
+
+    /// Returns the remedy, if there is one.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            CheckSettingsError::Settings(error) => error.remedy().map(str::to_owned),
+            CheckSettingsError::UnknownRule { nearest, .. } => {
+                Some(suggest_name_or(*nearest, "run `rep explain` to see all rules"))
+            }
+        }
+    }
 }
 
 impl CheckSettings {

@@ -15,6 +15,9 @@ pub struct LibraryError {
 }
 
 impl LibraryError {
+    /// The stable code for programs.
+    pub const CODE: &'static str = "UNREADABLE";
+
     pub(crate) fn new(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self { action, path: path.to_owned(), source, hint: None }
     }

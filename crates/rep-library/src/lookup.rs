@@ -1,10 +1,10 @@
 //! Finds a skill of a catalog by name, and explains why a name does not resolve.
 
-use rep_model::suggestion::nearest_by_name;
+use rep_model::suggestion::{nearest_by_name, suggest_name_or};
 
 use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
 use crate::hosts::DiscoveryHost;
-use crate::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE};
+use crate::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE, describe_violations};
 
 /// The reason a name does not resolve to a skill that can be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +45,37 @@ pub enum LookupError {
         /// The skill with the most similar name.
         nearest: Option<String>,
     },
+}
+
+impl LookupError {
+    /// Returns the stable code for programs.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            LookupError::Ambiguous { .. } => "AMBIGUOUS",
+            LookupError::Invalid { .. } => "VALIDATION_FAILED",
+            LookupError::NotCallable { .. } | LookupError::Unknown { .. } => "SKILL_NOT_FOUND",
+        }
+    }
+
+    /// Returns what to do, in one or more lines.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            LookupError::Ambiguous { .. } => vec!["use `package:name`".to_owned()],
+            LookupError::Invalid { name, violations, .. } => describe_violations(name, violations),
+            LookupError::NotCallable { name, .. } => vec![format!("run `rep why {name}` for details")],
+            LookupError::Unknown { nearest, .. } => {
+                vec![suggest_name_or(nearest.as_deref(), "run `rep list` to see all skills")]
+            }
+        }
+    }
+
+    /// Returns the violations that make the skill invalid.
+    pub fn violations(&self) -> &[SkillViolation] {
+        match self {
+            LookupError::Invalid { violations, .. } => violations,
+            LookupError::Ambiguous { .. } | LookupError::NotCallable { .. } | LookupError::Unknown { .. } => &[],
+        }
+    }
 }
 
 impl Catalog {

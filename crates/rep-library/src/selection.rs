@@ -40,6 +40,7 @@ mod words;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use crate::catalog::{Catalog, SkillStatus};
 use files::FileTriggers;
@@ -52,6 +53,12 @@ use words::WordTriggers;
 pub const DEFAULT_THRESHOLD: i64 = 3;
 /// The maximum length of the text that is searched for mentions.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Returns a file's path as patterns see it: relative to the project if it is inside.
+pub fn relative_to_project(project: &Path, file: &str) -> String {
+    let relative = Path::new(file).strip_prefix(project).ok();
+    relative.map_or_else(|| file.to_owned(), |path| path.to_string_lossy().into_owned())
+}
 
 /// A request to select skills for.
 #[derive(Clone, Debug)]

@@ -73,6 +73,24 @@ pub enum SettingsError {
     },
 }
 
+impl SettingsError {
+    /// Returns the stable code for programs.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            SettingsError::Unreadable(_) => LibraryError::CODE,
+            SettingsError::Invalid { .. } => "BROKEN_SETTINGS",
+        }
+    }
+
+    /// Returns the remedy, if there is one.
+    pub fn remedy(&self) -> Option<&str> {
+        match self {
+            SettingsError::Unreadable(error) => error.hint(),
+            SettingsError::Invalid { remedy, .. } => Some(remedy),
+        }
+    }
+}
+
 /// Reads the effective settings of a path into the options of a check: those of the given file, or else of every
 /// settings file from the path upward.
 pub fn load_check_options(given: Option<&Path>, checked: &Path) -> Result<CheckOptions, SettingsError> {

@@ -6,6 +6,7 @@ use rep_check::tools::{EffectiveTools, ToolSource, effective_tools, render_tools
 use rep_model::Skill;
 use rep_storage::WriteError;
 use rep_storage::atomic::{self, OnExistingFile};
+use serde_json::{Value, json};
 
 use crate::LibraryError;
 use crate::discovery;
@@ -42,6 +43,32 @@ pub enum ToolsFileError {
     },
 }
 
+impl ToolsFileError {
+    /// Returns the stable code for programs.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            ToolsFileError::Library(_) => LibraryError::CODE,
+            ToolsFileError::Unwritable(_) => "UNWRITABLE",
+            ToolsFileError::NotOneSkill { .. } => "NOT_A_SKILL",
+            ToolsFileError::Unreadable { .. } => "UNREADABLE",
+            ToolsFileError::NoTools { .. } => "NO_TOOLS",
+        }
+    }
+
+    /// Returns the remedy, if there is one.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            ToolsFileError::Library(error) => error.hint().map(str::to_owned),
+            ToolsFileError::Unwritable(_) => None,
+            ToolsFileError::NotOneSkill { .. } => Some("pass a directory that contains a SKILL.md".to_owned()),
+            ToolsFileError::Unreadable { shown, .. } => Some(format!("run `rep check {shown}` for details")),
+            ToolsFileError::NoTools { .. } => {
+                Some("declare `tools` in SKILL.md; tools.json is generated from them".to_owned())
+            }
+        }
+    }
+}
+
 /// The tools of a skill.
 pub struct SkillTools {
     /// The directory for display.
@@ -75,6 +102,12 @@ impl SkillTools {
         }
         let before = skill.tree.file_bytes("tools.json").map(<[u8]>::to_vec);
         Ok(Self { shown, effective: effective_tools(&skill), folder: folder.to_owned(), before })
+    }
+
+    /// Renders the document of `rep tools`.
+    pub fn to_json(&self) -> Value {
+        let effective = &self.effective;
+        json!({ "source": effective.source.name(), "stale": effective.stale, "tools": effective.tools })
     }
 
     /// Writes `tools.json` from the frontmatter. The output is deterministic.

@@ -20,6 +20,20 @@ pub enum ValidationMode {
     Lenient,
 }
 
+/// The maximum number of violations that an error describes. Its details contain all of them.
+pub const VIOLATIONS_SHOWN_MAX: usize = 5;
+
+/// Describes the violations of an invalid skill, and what to do.
+pub fn describe_violations(name: &str, violations: &[SkillViolation]) -> Vec<String> {
+    let mut lines: Vec<String> = violations.iter().take(VIOLATIONS_SHOWN_MAX).map(SkillViolation::to_line).collect();
+    let more = violations.len().saturating_sub(VIOLATIONS_SHOWN_MAX);
+    if more > 0 {
+        lines.push(format!("{more} more violations"));
+    }
+    lines.push(format!("fix `{name}`; `rep check` explains each violation, and `--lenient` loads it anyway"));
+    lines
+}
+
 /// A violation that loading found, with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillViolation {

@@ -23,6 +23,11 @@ pub fn nearest_name<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a s
     nearest_by_name(wanted, candidates, |candidate| candidate)
 }
 
+/// Returns the remedy for an unknown name: the nearest name, or `otherwise` if there is none.
+pub fn suggest_name_or(nearest: Option<&str>, otherwise: &str) -> String {
+    nearest.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
+}
+
 /// Returns the item whose name is most similar to a name that does not exist. Like [`nearest_name`], but for candidates
 /// that are compared by one name and shown by another, such as an alias.
 pub fn nearest_by_name<T>(

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::plan::{HostRule, RunPermissions};
 use rep_permissions::glob::{Glob, normalise_path};
 use rep_sandbox::protected_paths::ProtectedPaths;
+use serde_json::{Value, json};
 
 /// A question about access.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,11 @@ pub struct AccessVerdict {
 }
 
 impl AccessVerdict {
+    /// Renders the document of `rep policy` with a question.
+    pub fn to_json(&self) -> Value {
+        json!({ "allowed": self.is_allowed, "by": self.by, "why": self.why })
+    }
+
     fn new(is_allowed: bool, by: impl Into<String>, why: impl Into<String>) -> Self {
         Self { is_allowed, by: by.into(), why: why.into() }
     }

@@ -1,5 +1,6 @@
 //! The commands of `rep`, one file each.
 
+pub(crate) mod api;
 pub(crate) mod ask;
 pub(crate) mod audit;
 pub(crate) mod check;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::process::ExitCode;
 
-use rep_library::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE};
+use rep_library::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE, VIOLATIONS_SHOWN_MAX, describe_violations};
+use rep_model::suggestion::suggest_name_or;
 use rep_runtime::{CallError, ErrorKind};
 
 /// The exit codes. Scripts depend on them.
@@ -35,9 +36,6 @@ impl From<Exit> for ExitCode {
         })
     }
 }
-
-/// The maximum number of violations that a failure prints. JSON contains all of them.
-const VIOLATIONS_SHOWN_MAX: usize = 5;
 
 /// The reason why a command failed, with hints.
 #[derive(Clone, Debug)]
@@ -83,13 +81,9 @@ impl Failure {
 
     /// A failure because a skill is invalid.
     pub(crate) fn invalid_skill(name: &str, violations: &[SkillViolation]) -> Self {
-        let shown = violations.iter().take(VIOLATIONS_SHOWN_MAX).map(SkillViolation::to_line);
-        let more = violations.len().saturating_sub(VIOLATIONS_SHOWN_MAX);
-        let failure = Self::unable("VALIDATION_FAILED", VALIDATION_FAILED_MESSAGE).hints(shown);
-        let failure = if more > 0 { failure.hint(format!("{more} more violations")) } else { failure };
+        let failure = Self::unable("VALIDATION_FAILED", VALIDATION_FAILED_MESSAGE);
         let details = violations.iter().map(SkillViolation::to_json).collect();
-        let remedy = format!("fix `{name}`; `rep check` explains each violation, and `--lenient` loads it anyway");
-        Self { details, ..failure.hint(remedy) }
+        Self { details, ..failure.hints(describe_violations(name, violations)) }
     }
 
     /// Adds a hint.
@@ -185,7 +179,7 @@ impl From<rep_runtime::skill_test::selection::SelectionError> for Failure {
                     [] => "the skill has no cases".to_owned(),
                     known => format!("the cases are {}", known.join(", ")),
                 };
-                Failure::unable("CASE_NOT_FOUND", message).hint(did_you_mean(nearest.as_deref(), &cases))
+                Failure::unable("CASE_NOT_FOUND", message).hint(suggest_name_or(nearest.as_deref(), &cases))
             }
             SelectionError::AmbiguousCase { .. } => {
                 Failure::unable("AMBIGUOUS", message).hint("pass --skill, or the stem of the case's file")
@@ -196,63 +190,33 @@ impl From<rep_runtime::skill_test::selection::SelectionError> for Failure {
 
 impl From<rep_library::LibraryError> for Failure {
     fn from(error: rep_library::LibraryError) -> Self {
-        Failure::unable("UNREADABLE", error.to_string()).hints(error.hint())
+        Failure::unable(rep_library::LibraryError::CODE, error.to_string()).hints(error.hint())
     }
 }
 
 impl From<rep_library::settings::SettingsError> for Failure {
     fn from(error: rep_library::settings::SettingsError) -> Self {
-        match error {
-            rep_library::settings::SettingsError::Unreadable(error) => error.into(),
-            rep_library::settings::SettingsError::Invalid { message, remedy } => {
-                Failure::unable("BROKEN_SETTINGS", message).hint(remedy)
-            }
-        }
+        Failure::unable(error.code(), error.to_string()).hints(error.remedy())
     }
 }
 
 impl From<rep_library::LookupError> for Failure {
     fn from(error: rep_library::LookupError) -> Self {
-        use rep_library::LookupError;
-        let message = error.to_string();
-        match error {
-            LookupError::Ambiguous { .. } => Failure::unable("AMBIGUOUS", message).hint("use `package:name`"),
-            LookupError::Invalid { name, violations, .. } => Failure::invalid_skill(&name, &violations),
-            LookupError::NotCallable { name, .. } => {
-                Failure::unable("SKILL_NOT_FOUND", message).hint(format!("run `rep why {name}` for details"))
-            }
-            LookupError::Unknown { nearest, .. } => Failure::unable("SKILL_NOT_FOUND", message)
-                .hint(did_you_mean(nearest.as_deref(), "run `rep list` to see all skills")),
-        }
+        let details = error.violations().iter().map(SkillViolation::to_json).collect();
+        Failure { details, ..Failure::unable(error.code(), error.to_string()).hints(error.hints()) }
     }
 }
 
 impl From<rep_library::hosts::UnknownHost> for Failure {
     fn from(error: rep_library::hosts::UnknownHost) -> Self {
         Failure::unable("UNKNOWN_HOST", error.to_string())
-            .hint(did_you_mean(error.nearest, "run `rep hosts` to see all hosts"))
+            .hint(suggest_name_or(error.nearest, "run `rep hosts` to see all hosts"))
     }
-}
-
-/// Returns the hint for an unknown name: the nearest name, or `otherwise` if there is none.
-pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
-    nearest.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
 }
 
 impl From<rep_library::check::CheckSettingsError> for Failure {
     fn from(error: rep_library::check::CheckSettingsError) -> Self {
-        use rep_library::check::CheckSettingsError;
-        let message = error.to_string();
-        match error {
-            CheckSettingsError::Settings(error) => error.into(),
-            CheckSettingsError::Pattern(error) => error.into(),
-            CheckSettingsError::UnknownRule { nearest, .. } => {
-                Failure::unable("UNKNOWN_RULE", message).hint(nearest.map_or_else(
-                    || "run `rep explain` to see all rules".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                ))
-            }
-        }
+        Failure::unable(error.code(), error.to_string()).hints(error.remedy())
     }
 }
 
@@ -416,18 +380,9 @@ impl From<rep_library::content_version::ContentVersionError> for Failure {
 impl From<rep_library::tools_file::ToolsFileError> for Failure {
     fn from(error: rep_library::tools_file::ToolsFileError) -> Self {
         use rep_library::tools_file::ToolsFileError;
-        let message = error.to_string();
         match error {
-            ToolsFileError::Library(error) => error.into(),
             ToolsFileError::Unwritable(error) => error.into(),
-            ToolsFileError::NotOneSkill { .. } => {
-                Failure::unable("NOT_A_SKILL", message).hint("pass a directory that contains a SKILL.md")
-            }
-            ToolsFileError::Unreadable { shown, .. } => {
-                Failure::unable("UNREADABLE", message).hint(format!("run `rep check {shown}` for details"))
-            }
-            ToolsFileError::NoTools { .. } => Failure::unable("NO_TOOLS", message)
-                .hint("declare `tools` in SKILL.md; tools.json is generated from them"),
+            error => Failure::unable(error.code(), error.to_string()).hints(error.remedy()),
         }
     }
 }

@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use rep_library::hosts::{DiscoveryHost, HostView};
-use rep_library::{
-    Catalog, CatalogEntry, LibraryError, LibraryOptions, LookupError, Precedence, SkillStatus, TrustRequirement,
-    find_project_folder,
-};
+use rep_library::{Catalog, CatalogEntry, LibraryError, LibraryOptions, LookupError, SkillStatus, find_project_folder};
 
 use crate::exit::Failure;
 use crate::output::Output;
-use rep_library::settings;
-use rep_library::validation::{SkillViolation, ValidationMode};
+use rep_library::request::{LibraryRequest, UserFolders};
+use rep_library::validation::SkillViolation;
 
 /// Where the skills to work on are.
 #[derive(clap::Args, Clone, Debug)]
@@ -78,28 +75,20 @@ impl LibraryArgs {
 
     /// Resolves the arguments to library options.
     pub(crate) fn resolve_options(&self) -> Result<LibraryOptions, Failure> {
-        let project = self.project_folder()?;
-        let mut extra = settings::project_roots(&project)?;
-        if let Ok(file) = user_settings_file() {
-            extra.extend(settings::user_roots(&file, home_folder().as_deref())?);
-        }
-        Ok(LibraryOptions {
+        let options = self.request()?.resolve(&user_folders())?;
+        Ok(LibraryOptions { host: self.host.as_deref().map(|name| self.host_view(name)).transpose()?, ..options })
+    }
+
+    /// Returns what the arguments ask for, without the view of a host.
+    pub(crate) fn request(&self) -> Result<LibraryRequest, Failure> {
+        Ok(LibraryRequest {
             paths: self.places.paths.clone(),
-            project: Some(project),
-            // Decisions belong to the current user, even if `--home` names another home directory. Without a home,
-            // no decisions can have been stored.
-            decisions: decisions_file(home_folder().as_deref()).ok(),
-            home: self.places.home.clone().or_else(home_folder),
+            project: self.project_folder()?,
+            home: self.places.home.clone(),
             managed: self.places.managed.clone(),
-            precedence: match self.places.precedence {
-                PrecedenceChoice::ProjectFirst => Precedence::ProjectFirst,
-                PrecedenceChoice::ClaudeCode => Precedence::ClaudeCode,
-            },
-            trust: if self.places.trust { TrustRequirement::Waived } else { TrustRequirement::Required },
-            validation: if self.places.lenient { ValidationMode::Lenient } else { ValidationMode::Enforced },
-            extra,
-            cache: cache_folder(),
-            host: self.host.as_deref().map(|name| self.host_view(name)).transpose()?,
+            is_personal_first: self.places.precedence == PrecedenceChoice::ClaudeCode,
+            is_trusted: self.places.trust,
+            is_lenient: self.places.lenient,
         })
     }
 
@@ -244,6 +233,16 @@ pub(crate) fn report_version_warnings(warnings: &[SkillViolation], output: &mut 
 /// Returns the failure for an unknown skill, with the nearest name.
 pub(crate) fn missing_skill(catalog: &Catalog, name: &str) -> Failure {
     catalog.lookup_error(name).into()
+}
+
+/// Returns the user's places. Without a home directory, no decisions can have been stored.
+pub(crate) fn user_folders() -> UserFolders {
+    UserFolders {
+        home: home_folder(),
+        decisions: decisions_file(home_folder().as_deref()).ok(),
+        settings: user_settings_file().ok(),
+        cache: cache_folder(),
+    }
 }
 
 /// Returns the working directory.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use parking_lot::{Mutex, MutexGuard};
+use rep_library::request::WorkspaceError;
 use rep_library::{Catalog, LibraryOptions};
 use rep_runtime::secret::Keyring;
 use rep_runtime::{
@@ -23,21 +24,25 @@ use crate::output::Output;
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
 /// Returns the paths where the runtime stores data for this user.
-fn runtime_paths() -> RuntimePaths {
+pub(crate) fn runtime_paths() -> RuntimePaths {
     RuntimePaths { data: data_folder().ok(), settings: user_settings_file().ok(), cache: cache_folder() }
 }
 
 /// Opens a runtime in a workspace, for skills that were found with these options.
 pub(crate) fn open_runtime_in(library: LibraryOptions, workspace: PathBuf, confinement: Confinement) -> Runtime {
-    let options = RuntimeOptions {
+    Runtime::open(runtime_paths(), runtime_options(library, workspace, confinement))
+}
+
+/// Returns the options of a runtime that belongs to this user.
+pub(crate) fn runtime_options(library: LibraryOptions, workspace: PathBuf, confinement: Confinement) -> RuntimeOptions {
+    RuntimeOptions {
         library,
         workspace,
         confinement,
         environment: std::env::vars_os().collect(),
         user: describe_user(),
         keyring: find_keyring(),
-    };
-    Runtime::open(runtime_paths(), options)
+    }
 }
 
 /// Opens a runtime for a command that runs or inspects skills of a library.
@@ -59,10 +64,8 @@ pub(crate) fn open_stored_runtime() -> Runtime {
 /// The path is absolute, with links resolved.
 pub(crate) fn resolve_workspace(given: Option<&Path>, library: &LibraryArgs) -> Result<PathBuf, Failure> {
     let folder = given.map_or_else(|| library.project_folder(), |folder| Ok(folder.to_owned()))?;
-    let real = std::fs::canonicalize(&folder).ok().filter(|real| real.is_dir());
-    real.ok_or_else(|| {
-        Failure::unable("UNREADABLE", format!("the workspace `{}` is not a directory", folder.display()))
-    })
+    let resolved = rep_library::request::resolve_workspace(&folder);
+    resolved.map_err(|error| Failure::unable(WorkspaceError::CODE, error.to_string()))
 }
 
 /// Opens the keyring of this session, if there is a bus to reach it.

@@ -23,6 +23,11 @@ pub(crate) struct DocComment {
 }
 
 impl DocComment {
+    /// Creates a comment without tags.
+    pub(crate) fn from_text(text: String) -> Self {
+        Self { text, tags: Vec::new() }
+    }
+
     /// Returns the values of a tag.
     pub(crate) fn tag_values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.tags.iter().filter(move |(tag, _)| tag == name).map(|(_, value)| value.as_str())

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::report::ReportOverview;
-use crate::{Finding, RelatedLocation};
+use crate::report::{ReportOverview, ReportSummary};
+use crate::{CheckReport, Finding, RelatedLocation};
 
 /// Renders one finding as JSON.
 pub fn json_finding(finding: &Finding) -> Value {
@@ -50,6 +50,12 @@ fn json_related(related: &RelatedLocation) -> Value {
     })
 }
 
+/// Renders the whole report as JSON: the document of `rep check`.
+pub fn check_document(report: &CheckReport) -> Value {
+    let findings: Vec<Value> = report.findings.iter().map(json_check_finding).collect();
+    json!({ "findings": findings, "summary": json_summary(report.count_findings()) })
+}
+
 /// Renders what precedes the findings.
 pub(super) fn render_start() -> String {
     "{\n  \"findings\": [".to_owned()
@@ -57,23 +63,23 @@ pub(super) fn render_start() -> String {
 
 /// Renders what follows the findings.
 pub(super) fn render_end(overview: &ReportOverview, is_empty: bool) -> String {
-    let summary = overview.summary;
     let mut rest = Map::new();
     if overview.wants_statistics {
         let count = |row: &crate::report::RuleCount| json!({ "rule": row.rule.name, "level": row.level.name(), "count": row.count, "fixable": row.fixable });
         rest.insert("statistics".into(), overview.rules.iter().map(count).collect());
     }
-    rest.insert(
-        "summary".into(),
-        json!({
+    rest.insert("summary".into(), json_summary(overview.summary));
+    let rest = format!("{:#}", Value::Object(rest));
+    let close = if is_empty { "]," } else { "\n  ]," };
+    format!("{close}{}\n", rest.strip_prefix('{').unwrap_or_default())
+}
+
+fn json_summary(summary: ReportSummary) -> Value {
+    json!({
             "skills": summary.skills,
             "errors": summary.errors,
             "warnings": summary.warnings,
             "infos": summary.infos,
             "fixable": summary.fixable,
-        }),
-    );
-    let rest = format!("{:#}", Value::Object(rest));
-    let close = if is_empty { "]," } else { "\n  ]," };
-    format!("{close}{}\n", rest.strip_prefix('{').unwrap_or_default())
+    })
 }

@@ -4,10 +4,10 @@ use anstyle::Style;
 use clap::ValueEnum;
 use rep_check::render::escape_invisible;
 use rep_library::answer::{QueryEngine, QueryError};
+use rep_library::documents::{ask_document, query_miss_document};
 use rep_library::questions::{self, CommonQuestion, QuestionAnswer, QuestionVerdict};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::query::miss_to_json;
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
 use crate::output::Output;
@@ -67,36 +67,18 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Ok(told) => told,
         Err(QueryError::Unreadable(error)) => return Err(Failure::from(error).json(args.json)),
         Err(miss) if args.json => {
-            output.write_json(&miss_to_json(&miss));
+            output.write_json(&query_miss_document(&miss));
             return Ok(Exit::Findings);
         }
         Err(QueryError::Invalid { skill, violations }) => return Err(Failure::invalid_skill(&skill, &violations)),
         Err(miss) => return Err(Failure::unable(miss.code(), miss.message())),
     };
     if args.json {
-        output.write_json(&answer_to_json(&entry.qualified_name, &about, &told));
+        output.write_json(&ask_document(&entry.qualified_name, &about, &told));
     } else {
         print_answer(&about, &told, output);
     }
     Ok(if told.verdict == QuestionVerdict::Silent { Exit::Findings } else { Exit::Fine })
-}
-
-fn answer_to_json(skill: &str, about: &str, told: &QuestionAnswer) -> Value {
-    let grounds = told.evidence.iter().map(|ground| {
-        let mut value = json!({ "path": ground.path, "value": ground.value });
-        if let Some(line) = ground.line {
-            value["line"] = json!(line);
-        }
-        value
-    });
-    json!({
-        "skill": skill,
-        "about": about,
-        "answer": told.verdict.name(),
-        "because": grounds.collect::<Vec<_>>(),
-        "queries": told.queries,
-        "origin": told.origin.name(),
-    })
 }
 
 fn print_answer(about: &str, told: &QuestionAnswer, output: &mut Output) {

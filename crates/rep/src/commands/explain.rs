@@ -3,10 +3,10 @@
 use anstyle::{AnsiColor, Style};
 use rep_check::{LintRule, Profile, ProfileSet, RULES, find_rule, nearest_rule_name};
 use rep_convert::extract::rules as extraction;
-use rep_model::suggestion::nearest_name;
+use rep_model::suggestion::{nearest_name, suggest_name_or};
 use serde_json::json;
 
-use crate::exit::{Exit, Failure, did_you_mean};
+use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Explain a rule, or list all rules
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let failure = Failure::unable("UNKNOWN_RULE", format!("unknown rule `{name}`")).json(args.json);
         let ids = extraction::RULES.iter().map(|rule| rule.id);
         let near = nearest_rule_name(name).or_else(|| nearest_name(name, ids));
-        return Err(failure.hint(did_you_mean(near, "run `rep explain` to see all rules")));
+        return Err(failure.hint(suggest_name_or(near, "run `rep explain` to see all rules")));
     };
     if args.json {
         output.write_json(&rule_to_json(rule));

@@ -6,9 +6,9 @@ use std::ffi::OsString;
 
 use clap::Command;
 use clap::builder::StyledStr;
-use rep_model::suggestion::nearest_name;
+use rep_model::suggestion::{nearest_name, suggest_name_or};
 
-use crate::exit::{Exit, Failure, did_you_mean};
+use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// The maximum width of help text.
@@ -42,6 +42,7 @@ const GROUPS: &[CommandGroup] = &[
             "validate",
             "read-properties",
             "to-prompt",
+            "api",
             "lsp",
             "tour",
             "completions",
@@ -179,5 +180,5 @@ fn unknown_topic(root: &Command, topic: &[String]) -> Failure {
     let names: Vec<&str> = commands.chain(GROUPS.iter().map(|group| group.name)).collect();
     let near = topic.first().filter(|_| topic.len() == 1).and_then(|word| nearest_name(word, names));
     let failure = Failure::unable("UNKNOWN_COMMAND", format!("`{words}` is not a command or a group of commands"));
-    failure.hint(did_you_mean(near, "run `rep help` to see all commands and groups"))
+    failure.hint(suggest_name_or(near, "run `rep help` to see all commands and groups"))
 }

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
-use rep_check::render::{escape_invisible, json_finding};
+use rep_check::render::escape_invisible;
 use rep_library::discovery::find_unlisted_skills;
-use rep_library::hosts::DiscoveryHost;
+use rep_library::documents::list_document;
 use rep_library::validation::list_version_warnings;
-use rep_library::{Catalog, CatalogEntry, Dependency, SkillStatus};
+use rep_library::{CatalogEntry, Dependency, SkillStatus};
 use rep_model::truncate::truncate_with_ellipsis;
-use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::{self, LibraryArgs, working_folder};
@@ -50,12 +49,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         for entry in &catalog.entries {
             library::report_version_warnings(&list_version_warnings(&entry.findings), output);
         }
-        let skills: Vec<Value> = catalog.entries.iter().map(|entry| entry_to_json(&catalog, entry)).collect();
-        let mut document = json!({ "skills": skills });
-        if let Some(host) = args.library.host() {
-            document["host"] = host_to_json(host);
-        }
-        output.write_json(&document);
+        output.write_json(&list_document(&catalog, args.library.host()));
         return Ok(Exit::Fine);
     }
     if catalog.entries.is_empty() {
@@ -178,45 +172,6 @@ pub(super) fn shorten_description(text: &str) -> String {
         }
     }
     flat
-}
-
-/// Returns the facts about a host, with their sources.
-fn host_to_json(host: &DiscoveryHost) -> Value {
-    let folders: Vec<Value> = host
-        .folders
-        .iter()
-        .map(|folder| json!({ "path": folder.path, "source": folder.source.text, "checked": folder.source.checked }))
-        .collect();
-    let differs: Vec<Value> =
-        host.differs.iter().map(|difference| json!({ "key": difference.key, "text": difference.text })).collect();
-    json!({ "id": host.id, "name": host.name, "folders": folders, "differs": differs })
-}
-
-fn entry_to_json(catalog: &Catalog, entry: &CatalogEntry) -> Value {
-    let winner = entry.shadowed_by.and_then(|index| catalog.entries.get(index));
-    json!({
-        "name": entry.name,
-        "qualified_name": entry.qualified_name,
-        "description": entry.description,
-        "scope": entry.scope.name(),
-        "location": entry.location,
-        "status": entry.status.name(),
-        "reason": entry.reason,
-        "shadowed_by": winner.map(|winner| &winner.location),
-        "user_invocable": entry.is_user_invocable,
-        "provenance": entry.declared_provenance().map(|provenance| provenance.to_json()),
-        "dependencies": dependencies_to_json(catalog, entry),
-        "findings": entry.findings.iter().map(json_finding).collect::<Vec<_>>(),
-    })
-}
-
-/// Returns the dependencies of a skill, with their status.
-pub(super) fn dependencies_to_json(catalog: &Catalog, entry: &CatalogEntry) -> Vec<Value> {
-    let one = |dependency: &Dependency| {
-        let location = dependency.entry.map(|index| &catalog.entries[index].location);
-        json!({ "id": dependency.id, "status": dependency.state.name(), "location": location })
-    };
-    entry.dependencies.iter().map(one).collect()
 }
 
 #[cfg(test)]

@@ -179,8 +179,7 @@ fn answer_access_question(
 ) -> Result<Exit, Failure> {
     let answer = runtime.check_access(skill, request)?;
     if args.json {
-        let value = json!({ "allowed": answer.is_allowed, "by": answer.by, "why": answer.why });
-        output.write_json(&value);
+        output.write_json(&answer.to_json());
     } else {
         let word = if answer.is_allowed { "yes" } else { "no" };
         output.write_data(&format!("{}\n", escape_invisible(&format!("{word}: {} ({})", answer.why, answer.by))));

@@ -1,10 +1,10 @@
 //! `rep query`: prints one exact value from a skill.
 
-use rep_library::answer::{EXTRACTED_FACTS, FactLocation, QueryEngine, QueryError, QueryReply};
+use rep_library::answer::{QueryEngine, QueryError};
 use rep_library::budget::TOKENIZER;
-use rep_library::validation::SkillViolation;
+use rep_library::documents::{query_document, query_miss_document};
 use rep_model::DocumentOrigin;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{self, LibraryArgs};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let catalog = args.library.discover_catalog(output).map_err(|failure| failure.json(true))?;
     match QueryEngine::default().query(&catalog, &args.query) {
         Ok(reply) => {
-            let mut value = reply_to_json(&reply);
+            let mut value = query_document(&reply);
             if args.tokens {
                 let cost = reply.measure_cost(&catalog)?;
                 value["tokens"] = json!({ "answer": cost.answer, "whole": cost.whole, "tokenizer": TOKENIZER });
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
         Err(QueryError::Unreadable(error)) => Err(Failure::from(error).json(true)),
         Err(miss) => {
-            output.write_json(&miss_to_json(&miss));
+            output.write_json(&query_miss_document(&miss));
             if let QueryError::UnknownPath { skill, origin, .. } = &miss {
                 report_origin(*origin, skill, output);
             }
@@ -78,60 +78,4 @@ fn report_origin(origin: DocumentOrigin, skill: &str, output: &mut Output) {
              run `rep convert {skill} --explain --include-doubtful` to see all"
         )),
     }
-}
-
-fn reply_to_json(reply: &QueryReply) -> Value {
-    let mut value = json!({
-        "skill": reply.skill,
-        "path": reply.path,
-        "found": true,
-        "value": reply.value,
-        "origin": reply.origin.name(),
-    });
-    if reply.origin == DocumentOrigin::Extracted {
-        value["facts"] = json!(EXTRACTED_FACTS);
-    }
-    if !reply.lines.is_empty() {
-        value["lines"] = reply.lines.iter().map(line_to_json).collect();
-    }
-    if !reply.notes.is_empty() {
-        value["notes"] = json!(reply.notes);
-    }
-    if !reply.version_warnings.is_empty() {
-        value["findings"] = reply.version_warnings.iter().map(SkillViolation::to_json).collect();
-    }
-    value
-}
-
-fn line_to_json(line: &FactLocation) -> Value {
-    let mut value = json!({ "at": line.at, "line": line.line });
-    if let Some(doubt) = &line.doubt {
-        value["doubt"] = json!(doubt);
-    }
-    if let Some(rule) = line.rule {
-        value["rule"] = json!(rule);
-    }
-    value
-}
-
-/// Renders a failed query in the specification's words, with existing names as suggestions.
-pub(super) fn miss_to_json(miss: &QueryError) -> Value {
-    let mut value = json!({ "found": false, "error": { "code": miss.code(), "message": miss.message() } });
-    if let QueryError::UnknownPath { skill, path, origin, .. } = miss {
-        value["skill"] = json!(skill);
-        value["path"] = json!(path);
-        value["origin"] = json!(origin.name());
-        if *origin == DocumentOrigin::Extracted {
-            value["facts"] = json!(EXTRACTED_FACTS);
-        }
-    }
-    if let QueryError::Invalid { skill, violations } = miss {
-        value["skill"] = json!(skill);
-        value["error"]["details"] = violations.iter().map(SkillViolation::to_json).collect();
-    }
-    let suggestions = miss.suggestions();
-    if !suggestions.is_empty() || matches!(miss, QueryError::UnknownPath { .. }) {
-        value["suggestions"] = json!(suggestions);
-    }
-    value
 }

@@ -2,9 +2,9 @@
 
 use anstyle::Style;
 use rep_check::render::escape_invisible;
+use rep_library::documents::search_document;
 use rep_library::search::{SCORE_MIN, SearchHit};
 use rep_library::{Catalog, SkillStatus};
-use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
@@ -55,8 +55,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         hits.clear();
     }
     if args.json {
-        let results: Vec<Value> = hits.iter().map(|hit| hit_to_json(&catalog, hit)).collect();
-        output.write_json(&json!({ "results": results }));
+        output.write_json(&search_document(&catalog, &hits));
     } else {
         let text: String = hits.iter().map(|hit| render_hit(&catalog, hit, output)).collect();
         output.write_data(&text);
@@ -76,26 +75,6 @@ fn describe_no_fit(skills: usize, nearest: Option<(&str, f64)>) -> String {
         ),
         None => format!("no skill fits: none of {skills} has these words; run `rep list` to see them"),
     }
-}
-
-fn hit_to_json(catalog: &Catalog, hit: &SearchHit) -> Value {
-    let entry = &catalog.entries[hit.entry];
-    let why = hit.why.iter().map(
-        |reason| json!({ "field": reason.field.name(), "term": reason.term, "points": round_points(reason.points) }),
-    );
-    json!({
-        "name": entry.qualified_name,
-        "score": round_points(hit.score),
-        "why": why.collect::<Vec<_>>(),
-        "description": entry.description,
-        "location": entry.location,
-        "status": entry.status.name(),
-        "user_only": entry.status == SkillStatus::Hidden,
-    })
-}
-
-fn round_points(points: f64) -> f64 {
-    (points * 1000.0).round() / 1000.0
 }
 
 fn render_hit(catalog: &Catalog, hit: &SearchHit, output: &Output) -> String {

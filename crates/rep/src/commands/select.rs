@@ -1,14 +1,13 @@
 //! `rep select`: selects the skills that match a request, and explains why.
 
-use std::path::Path;
-
 use anstyle::{AnsiColor, Style};
 use rep_library::Catalog;
+use rep_library::documents::select_document;
 use rep_library::search::SearchHit;
 use rep_library::selection::{
     DEFAULT_THRESHOLD, MatchKind, SelectedSkill, SelectionRequest, SkillSelection, TriggerMatch, UnresolvedName,
+    relative_to_project,
 };
-use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::{self, LibraryArgs};
@@ -94,9 +93,7 @@ fn select_skills(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         hits = catalog.search_active(&args.text, FALLBACK_SKILLS_MAX);
     }
     if args.json {
-        let selected = selection.selected.iter().map(|selected| selected_to_json(&catalog, selected));
-        let found = hits.iter().map(|hit| hit_to_json(&catalog, hit));
-        output.write_json(&json!({ "selected": selected.chain(found).collect::<Vec<Value>>() }));
+        output.write_json(&select_document(&catalog, &selection.selected, &hits));
     } else {
         let selected = selection.selected.iter().map(|selected| render_selected(&catalog, selected, output));
         let found = hits.iter().map(|hit| render_hit(&catalog, hit, output));
@@ -110,27 +107,10 @@ fn select_skills(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(if selection.selected.is_empty() && hits.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
-fn hit_to_json(catalog: &Catalog, hit: &SearchHit) -> Value {
-    let entry = &catalog.entries[hit.entry];
-    json!({
-        "name": entry.qualified_name,
-        "score": null,
-        "matches": [],
-        "location": entry.location,
-        "search_score": (hit.score * 1000.0).round() / 1000.0,
-    })
-}
-
 fn render_hit(catalog: &Catalog, hit: &SearchHit, output: &Output) -> String {
     let name = replace_controls(&catalog.entries[hit.entry].qualified_name);
     let name = output.style_text(Style::new().bold(), &name);
     format!("{name}  search score {:.1}\n", hit.score)
-}
-
-/// Returns a file's path as patterns see it: relative to the project if it is inside.
-fn relative_to_project(project: &Path, file: &str) -> String {
-    let relative = Path::new(file).strip_prefix(project).ok();
-    relative.map_or_else(|| file.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 fn unfound_failure(catalog: &Catalog, unfound: &UnresolvedName) -> Failure {
@@ -142,17 +122,6 @@ fn unfound_failure(catalog: &Catalog, unfound: &UnresolvedName) -> Failure {
     }
     let list = candidates.iter().map(|candidate| format!("`{candidate}`")).collect::<Vec<_>>().join(", ");
     Failure::unable("AMBIGUOUS", format!("`{name}` is ambiguous: it exists in {list}")).hint("name the skill")
-}
-
-fn selected_to_json(catalog: &Catalog, selected: &SelectedSkill) -> Value {
-    let entry = &catalog.entries[selected.index];
-    let found = |one: &TriggerMatch| json!({ "kind": one.kind.name(), "trigger": one.trigger, "points": one.points });
-    json!({
-        "name": entry.qualified_name,
-        "score": selected.score,
-        "matches": selected.matches.iter().map(found).collect::<Vec<_>>(),
-        "location": entry.location,
-    })
 }
 
 fn render_selected(catalog: &Catalog, selected: &SelectedSkill, output: &Output) -> String {

@@ -1,13 +1,13 @@
 //! `rep show`: prints everything about one skill.
 
 use anstyle::Style;
-use rep_check::render::{escape_invisible, json_finding};
+use rep_check::render::escape_invisible;
+use rep_library::documents::{list_companion_findings, show_document};
 use rep_library::skill_details::{ContentVersion, FileEntry, SkillDetails, TokenFootprint};
-use rep_library::validation::SkillViolation;
-use rep_library::{Catalog, CatalogEntry, DependencyState, SkillStatus};
+use rep_library::{CatalogEntry, DependencyState, SkillStatus};
 use rep_model::provenance::DeclaredProvenance;
 use rep_model::truncate::truncate_chars;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::list::status_style;
 use crate::exit::{Exit, Failure};
@@ -50,7 +50,7 @@ fn show_skill(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let dossier = SkillDetails::load(entry)?;
     library::report_version_warnings(&dossier.validation.version_warnings, output);
     if args.json {
-        output.write_json(&skill_to_json(&catalog, entry, &dossier));
+        output.write_json(&show_document(&catalog, entry, &dossier));
         return Ok(Exit::Fine);
     }
     let mut page = SkillDetailsPage { text: String::new(), output };
@@ -310,18 +310,6 @@ fn render_findings(page: &mut SkillDetailsPage<'_>, entry: &CatalogEntry, dossie
     });
 }
 
-/// Returns what the UASP file next to a SKILL.md violates. Discovery reads only the SKILL.md.
-fn list_companion_findings<'a>(entry: &CatalogEntry, dossier: &'a SkillDetails) -> Vec<&'a SkillViolation> {
-    let is_known = |violation: &&SkillViolation| {
-        entry
-            .findings
-            .iter()
-            .any(|finding| finding.rule.name == violation.rule && finding.place.file == violation.skill_file)
-    };
-    let found = dossier.validation.violations.iter().chain(&dossier.validation.version_warnings);
-    found.filter(|violation| !is_known(violation)).collect()
-}
-
 /// Formats a number with thousands separators.
 fn group_thousands(number: impl ToString + Copy) -> String {
     let digits = number.to_string();
@@ -340,90 +328,4 @@ fn format_count(count: usize, noun: &str) -> String {
         return group_thousands(count);
     }
     format!("{} {noun}{}", group_thousands(count), if count == 1 { "" } else { "s" })
-}
-
-fn skill_to_json(catalog: &Catalog, entry: &CatalogEntry, dossier: &SkillDetails) -> Value {
-    let winner = entry.shadowed_by.and_then(|index| catalog.entries.get(index));
-    let provenance = &dossier.provenance;
-    let companion = list_companion_findings(entry, dossier).into_iter().map(SkillViolation::to_json);
-    let version = |version: &ContentVersion| {
-        json!({
-            "file": version.file,
-            "declared": version.declared,
-            "computed": version.computed,
-            "match": version.computed.is_some() && version.declared == version.computed,
-        })
-    };
-    let mut provenance_fields = json!({
-        "package": entry.package(),
-        "version": provenance.version,
-        "license": provenance.license,
-        "author": provenance.author,
-        "digest": provenance.digest,
-        "content_versions": dossier.versions.iter().map(version).collect::<Vec<_>>(),
-    });
-    if let (Some(fields), Some(declared)) = (provenance_fields.as_object_mut(), &provenance.declared)
-        && let Value::Object(declared) = declared.to_json()
-    {
-        fields.extend(declared);
-    }
-    json!({
-        "name": entry.name,
-        "qualified_name": entry.qualified_name,
-        "description": entry.description,
-        "dialects": dossier.dialects.iter().map(|dialect| dialect.name()).collect::<Vec<_>>(),
-        "status": entry.status.name(),
-        "scope": entry.scope.name(),
-        "reason": entry.reason,
-        "remedy": entry.suggest_remedy(),
-        "shadowed_by": winner.map(|winner| &winner.location),
-        "location": entry.location,
-        "folder": entry.folder,
-        "switches": {
-            "model_invocable": dossier.is_model_invocable,
-            "user_invocable": entry.is_user_invocable,
-            "disabled": entry.status == SkillStatus::Disabled,
-            "trusted": entry.status != SkillStatus::Untrusted,
-        },
-        "provenance": provenance_fields,
-        "fields": dossier.frontmatter_json(),
-        "files": dossier.files.iter().map(file_to_json).collect::<Vec<_>>(),
-        "left_out": dossier.skill.tree.omissions,
-        "tools": {
-            "source": dossier.tools.source.name(),
-            "stale": dossier.tools.stale,
-            "tools": dossier.tools.tools,
-        },
-        "permissions": dossier.permissions_json(),
-        "allowed_tools": dossier.allowed_tools,
-        "depends_on": super::list::dependencies_to_json(catalog, entry),
-        "findings": entry.findings.iter().map(json_finding).chain(companion).collect::<Vec<_>>(),
-        "tokens": tokens_to_json(&dossier.footprint),
-    })
-}
-
-fn file_to_json(file: &FileEntry) -> Value {
-    json!({
-        "path": file.path,
-        "kind": file.kind,
-        "form": file.form.name(),
-        "size_bytes": file.size_bytes,
-        "executable": file.is_executable,
-        "tokens": file.tokens,
-    })
-}
-
-fn tokens_to_json(footprint: &TokenFootprint) -> Value {
-    json!({
-        "tokenizer": footprint.tokenizer,
-        "catalogue": footprint.catalogue,
-        "activation": footprint.activation,
-        "resources": footprint.resources,
-        "total": footprint.total_tokens(),
-        "files_counted": footprint.counted,
-        "files_not_counted": footprint.uncounted,
-        "frontmatter": footprint.frontmatter.map(|(bytes, tokens)| json!({ "bytes": bytes, "tokens": tokens })),
-        "sections": footprint.sections.iter().map(|(name, tokens)| (name.clone(), json!(tokens))).collect::<Map<_, _>>(),
-        "structure": footprint.structure.map(rep_model::DocumentOrigin::name),
-    })
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use rep_check::render::escape_invisible;
 use rep_library::tools_file::{SkillTools, find_skill_folder};
-use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::library::LibraryArgs;
@@ -78,8 +77,7 @@ fn show_tools(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     let exit = catalog.as_ref().map_or(Exit::Fine, |catalog| catalog.exit);
     if args.json {
-        let mut value =
-            json!({ "source": effective.source.name(), "stale": effective.stale, "tools": effective.tools });
+        let mut value = tools.to_json();
         if let Some(catalog) = catalog {
             value["servers"] = catalog.servers;
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rep_check::render::escape_invisible;
 use rep_library::budget::{self, BudgetTooSmall, FittedCatalog};
 use rep_library::decisions::UserDecisions;
+use rep_library::documents::dependencies_to_json;
 use rep_library::hosts::DiscoveryHost;
 use rep_library::prompt::EntryDetail;
 use rep_library::{Catalog, CatalogEntry, Dependency, SkillStatus};
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                     "status": entry.status.name(),
                     "reason": entry.reason,
                     "remedy": find_remedy(entry, host),
-                    "dependencies": super::list::dependencies_to_json(&catalog, entry),
+                    "dependencies": dependencies_to_json(&catalog, entry),
                 });
                 if let Some(outcome) = outcome.as_ref().filter(|_| entry.status == SkillStatus::Active) {
                     value["budget"] = outcome.to_json(entry);

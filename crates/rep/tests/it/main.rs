@@ -33,6 +33,7 @@ mod hosts;
 mod init;
 mod install;
 mod install_git;
+mod json_rpc;
 mod keyring;
 mod library;
 mod lsp;

@@ -147,6 +147,11 @@ fn printed(name: &str, code: i32, run: &ProgramRun) -> Value {
     value
 }
 
+/// Checks an answer of a server that is the document of a command.
+pub(super) fn check_answer(name: &str, value: &Value) {
+    assert_eq!(misfits(name, value), Vec::<String>::new(), "{name}: {value:#}");
+}
+
 /// Checks a file of another test.
 pub(super) fn check_file(name: &str, path: &Path) {
     let text = std::fs::read_to_string(path).expect("the file can be read");
