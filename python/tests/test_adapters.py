@@ -1,0 +1,223 @@
+"""Adapters with the frameworks that are installed and a scripted model. They look at what the model was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from repertoire_skills import Library
+from repertoire_skills import types
+from support import ScratchCase
+
+
+def needs(module: str) -> Any:
+    """Skips a test loudly if a framework is not installed."""
+    found = importlib.util.find_spec(module) is not None
+    if not found:
+        print(f"SKIPPED: {module} is not installed", file=sys.stderr)
+    return unittest.skipUnless(found, f"{module} is not installed")
+
+
+class AdapterCase(ScratchCase):
+    def setUp(self) -> None:
+        super().setUp()
+        # Names that frameworks refuse.
+        self.write("odd/SKILL.md", "---\nname: Odd_Name\ndescription: Is odd. Use when names are odd.\n---\n\nBe odd.\n")
+
+    def who(self) -> str:
+        with Library([self.skills]) as library:
+            run = library.audit(skill="pdf").runs[0]
+            assert isinstance(run, types.AuditedRun) and run.who is not None
+            self.assertEqual(run.tool, "scripts/env.sh")
+            return run.who
+
+    def check_result(self, text: str) -> None:
+        self.assertIn("a b|", text)
+        self.assertNotIn("tops3cret", text, "a script gets no environment")
+
+
+@needs("langchain")
+class LangChainTest(AdapterCase):
+    def run_agent(self, calls: list[dict[str, Any]], is_async: bool = False) -> tuple[list[Any], list[Any], Any]:
+        from langchain.agents import create_agent
+        from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+        from langchain_core.messages import AIMessage
+
+        from repertoire_skills.adapters.langchain import RepSkillsMiddleware
+
+        sent: list[Any] = []
+
+        class Scripted(GenericFakeChatModel):
+            def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+                return self
+
+            def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+                sent.append(list(messages))
+                return super()._generate(messages, *args, **kwargs)
+
+        turns = [AIMessage("", tool_calls=[call]) for call in calls]
+        model = Scripted(messages=iter([*turns, AIMessage("done")]))
+        skills = RepSkillsMiddleware([self.skills], agent="research")
+        agent = create_agent(model, middleware=[skills])
+        question = {"messages": [("user", "go")]}
+        answer = asyncio.run(agent.ainvoke(question)) if is_async else agent.invoke(question)
+        skills.library.close()
+        return sent, answer["messages"], skills
+
+    def test_the_model_gets_the_catalog_and_scripts_run_confined(self) -> None:
+        calls = [
+            {"name": "load_skill", "args": {"name": "pdf"}, "id": "c1"},
+            {"name": "load_skill", "args": {"name": "secret"}, "id": "c2"},
+            {"name": "read_skill_file", "args": {"skill": "pdf", "path": "references/forms.md"}, "id": "c3"},
+            {"name": "read_skill_file", "args": {"skill": "pdf", "path": "../secret/SKILL.md"}, "id": "c4"},
+            {"name": "search_skills", "args": {"text": "fill in a form"}, "id": "c5"},
+            {"name": "query_skill", "args": {"query": "pdf:meta.name"}, "id": "c6"},
+            {"name": "run_skill_script",
+             "args": {"skill": "pdf", "script": "scripts/env.sh", "arguments": ["a b"]}, "id": "c7"},
+        ]
+        for is_async in (False, True):
+            sent, messages, _ = self.run_agent(calls, is_async)
+            system = sent[0][0].content
+            self.assertIn("<name>pdf</name>", system)
+            self.assertIn("<name>Odd_Name</name>", system)
+            for hidden in ("secret", "broken", "<location>"):
+                self.assertNotIn(hidden, system)
+            results = {message.tool_call_id: message.content for message in messages if message.type == "tool"}
+            self.assertIn("1. Fill the form.", results["c1"])
+            self.assertEqual(results["c3"], "Fields have names.\n")
+            self.assertIn("OUTSIDE", results["c4"])
+            self.assertIn("pdf: Fills PDF forms.", results["c5"])
+            self.assertEqual(results["c6"], '"pdf"')
+            self.check_result(results["c7"])
+        self.assertRegex(self.who(), r" for langchain [0-9.]+ \(agent research, call c7\)$")
+
+
+@needs("haystack")
+class HaystackTest(AdapterCase):
+    def test_the_store_lists_and_reads_active_skills(self) -> None:
+        os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+        from haystack import component
+        from haystack.components.agents import Agent
+        from haystack.dataclasses import ChatMessage, ToolCall
+        from haystack.tools import SkillToolset
+
+        from repertoire_skills.adapters.haystack import RepSkillStore
+
+        seen: list[list[str]] = []
+
+        @component
+        class Scripted:
+            def __init__(self) -> None:
+                self.turns = [
+                    ChatMessage.from_assistant(tool_calls=[ToolCall("load_skill", {"name": "pdf"})]),
+                    ChatMessage.from_assistant("done"),
+                ]
+
+            @component.output_types(replies=list[ChatMessage])
+            def run(self, messages: list[ChatMessage], tools: Any = None, **kwargs: Any) -> dict[str, Any]:
+                seen.append([tool.description for tool in tools or []] + [str(message) for message in messages])
+                return {"replies": [self.turns.pop(0)]}
+
+        store = RepSkillStore([self.skills])
+        again = RepSkillStore.from_dict(store.to_dict())
+        self.assertEqual(list(again.list_skills()), ["Odd_Name", "pdf"])
+        text, files = store.load_skill("pdf")
+        self.assertIn("1. Fill the form.", text)
+        self.assertEqual(files, ["references/forms.md", "scripts/env.sh"])
+        self.assertEqual(store.read_skill_file("pdf", "references/forms.md"), "Fields have names.\n")
+        for name in ("secret-not-there", "broken"):
+            with self.assertRaises(KeyError):
+                store.load_skill(name)
+        for path in ("missing.md", "../secret/SKILL.md"):
+            with self.assertRaises(FileNotFoundError):
+                store.read_skill_file("pdf", path)
+        agent = Agent(chat_generator=Scripted(), tools=SkillToolset(store))
+        answer = agent.run(messages=[ChatMessage.from_user("go")])
+        catalog = "\n".join(seen[0])
+        self.assertIn("Fills PDF forms.", catalog)
+        self.assertIn("Odd_Name", catalog)
+        self.assertNotIn("Deploys.", catalog)
+        results = [message.tool_call_result for message in answer["messages"] if message.tool_call_result]
+        self.assertIn("1. Fill the form.", str(results[0].result))
+        store.library.close()
+        again.library.close()
+
+
+@needs("agent_framework")
+class AgentFrameworkTest(AdapterCase):
+    def test_the_source_lists_every_active_skill_and_scripts_run_confined(self) -> None:
+        from agent_framework import (
+            Agent,
+            BaseChatClient,
+            ChatResponse,
+            Content,
+            FunctionInvocationLayer,
+            Message,
+            SkillsProvider,
+        )
+
+        from repertoire_skills.adapters.agent_framework import RepSkillsSource
+
+        calls = [
+            ("load_skill", {"skill_name": "pdf"}),
+            ("read_skill_resource", {"skill_name": "pdf", "resource_name": "references/forms.md"}),
+            ("run_skill_script", {"skill_name": "pdf", "script_name": "scripts/env.sh", "args": ["a b"]}),
+        ]
+        seen: list[str] = []
+
+        class Scripted(FunctionInvocationLayer, BaseChatClient):  # type: ignore[misc, type-arg]
+            def _inner_get_response(self, *, messages: Any, stream: bool = False, options: Any = None, **_: Any) -> Any:
+                async def respond() -> Any:
+                    turn = len(seen)
+                    seen.append(str(options) + "\n".join(message.text for message in messages))
+                    if turn < len(calls):
+                        name, arguments = calls[turn]
+                        content = Content.from_function_call(call_id=f"c{turn}", name=name, arguments=arguments)
+                    else:
+                        content = Content.from_text("done")
+                    return ChatResponse(messages=[Message(role="assistant", contents=[content])])
+
+                return respond()
+
+        async def work() -> list[str]:
+            source = RepSkillsSource([self.skills])
+            provider = SkillsProvider(
+                source,
+                disable_load_skill_approval=True,
+                disable_read_skill_resource_approval=True,
+                disable_run_skill_script_approval=True,
+            )
+            agent = Agent(client=Scripted(), name="writer", context_providers=[provider])
+            answer = await agent.run("go")
+            await source.library.close()
+            contents = [content for message in answer.messages for content in message.contents]
+            return [str(content.result) for content in contents if content.type == "function_result"]
+
+        results = asyncio.run(work())
+        self.assertIn("<name>pdf</name>", seen[0])
+        self.assertIn("<name>Odd_Name</name>", seen[0])
+        self.assertNotIn("Deploys.", seen[0])
+        self.assertIn("1. Fill the form.", results[0])
+        self.assertIn("Fields have names.", results[1])
+        self.check_result(results[2])
+        self.assertRegex(self.who(), r" for agent-framework [0-9.]+ \(agent writer")
+
+
+class IndependenceTest(unittest.TestCase):
+    def test_the_package_needs_no_framework(self) -> None:
+        program = (
+            "import sys, repertoire_skills, repertoire_skills.adapters\n"
+            "print([name for name in ('langchain', 'haystack', 'agent_framework') if name in sys.modules])"
+        )
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+        self.assertEqual(ran.stdout.strip(), "[]")
+
+
+if __name__ == "__main__":
+    unittest.main()
