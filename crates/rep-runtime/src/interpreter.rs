@@ -8,12 +8,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rep_model::truncate::truncate_chars;
+use rep_storage::atomic;
 use serde_json::{Map, Value, json};
 
 use crate::plan::{RunLimits, RunPermissions, ToolRuntime};
@@ -481,12 +482,8 @@ fn store_interpreter(found: &Path, interpreter: &Interpreter, search: &Interpret
 }
 
 fn replace_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
-    fresh.write_all(bytes)?;
-    fresh.persist(file)?;
-    Ok(())
+    fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    atomic::write_cache_file(file, bytes)
 }
 
 #[cfg(test)]

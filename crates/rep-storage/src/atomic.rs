@@ -9,9 +9,16 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-/// The prefix of temporary file names.
+use crate::owner::ProcessOwner;
+
+/// The prefix of temporary file names. The process follows, so that files of killed processes are recognised.
 const TEMPORARY_PREFIX: &str = ".rep-";
+/// How long a temporary file remains at least. A process in another container looks as if it had ended.
+const TEMPORARY_AGE_MIN: Duration = Duration::from_mins(1);
+/// How long a temporary file remains if its name does not tell whether its process is running.
+const TEMPORARY_AGE_MAX: Duration = Duration::from_hours(24);
 /// The mode of a new file, before the umask.
 const SHARED_MODE: u32 = 0o666;
 /// The mode of a file that only its owner can read.
@@ -124,9 +131,52 @@ pub fn rename_file(path: &Path, expected: &[u8], new_path: &Path) -> Result<(), 
 /// failure may lose the file.
 pub fn write_cache_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Temporary files are created with mode 0600.
-    let mut file = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(containing_folder(path))?;
+    let mut file = tempfile::Builder::new().prefix(&temporary_prefix()).tempfile_in(containing_folder(path))?;
     file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+fn temporary_prefix() -> String {
+    format!("{TEMPORARY_PREFIX}{}-", std::process::id())
+}
+
+/// Removes the temporary files of killed processes from a directory of `rep`. Errors are ignored: a file that remains
+/// only takes up space.
+pub fn remove_abandoned_files(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_older_than = |age_min: Duration| {
+            let modified = entry.metadata().and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > age_min))
+        };
+        let is_abandoned = match entry.file_name().to_str().map(parse_temporary_name) {
+            Some(TemporaryName::OfProcess(pid)) => {
+                ProcessOwner::from_pid(pid).is_none() && is_older_than(TEMPORARY_AGE_MIN)
+            }
+            Some(TemporaryName::OfUnknownProcess) => is_older_than(TEMPORARY_AGE_MAX),
+            Some(TemporaryName::None) | None => false,
+        };
+        if is_abandoned && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+enum TemporaryName {
+    OfProcess(u32),
+    /// Written by an earlier version.
+    OfUnknownProcess,
+    None,
+}
+
+fn parse_temporary_name(name: &str) -> TemporaryName {
+    const RANDOM_CHARS: usize = 6;
+    let is_random = |text: &str| text.len() == RANDOM_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let rest = name.strip_prefix(TEMPORARY_PREFIX);
+    match rest.and_then(|rest| rest.split_once('-')) {
+        Some((pid, random)) if is_random(random) => pid.parse().map_or(TemporaryName::None, TemporaryName::OfProcess),
+        _ if rest.or_else(|| name.strip_prefix(".tmp")).is_some_and(is_random) => TemporaryName::OfUnknownProcess,
+        _ => TemporaryName::None,
+    }
 }
 
 /// Returns the directory that contains a file.
@@ -147,7 +197,8 @@ pub(crate) fn persist_file(
     existing: OnExistingFile,
 ) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix(TEMPORARY_PREFIX);
+    let prefix = temporary_prefix();
+    let builder = builder.prefix(&prefix);
     let mut file = match &mode {
         // The file must have its final mode before other users can open it.
         Some(_) => builder.tempfile_in(containing_folder(path))?,
@@ -236,5 +287,25 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
         assert!(matches!(replace_file(&pipe, b""), Err(WriteError::Special(_))));
         assert!(matches!(replace_file(&folder.path().join("no/file"), b""), Err(WriteError::Failed { .. })));
+    }
+
+    #[test]
+    fn temporary_files_of_killed_processes_are_removed_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = format!(".rep-{}-abcdef", std::process::id());
+        let kept = ["audit.jsonl", ".rep-notes", ".tmpnotes", ".rep-4294967295-abcdef", ".tmpXyZ123", &own];
+        for name in kept {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let old = std::time::SystemTime::now() - 2 * TEMPORARY_AGE_MAX;
+        for name in [".tmpAbC123", ".rep-AbC123", ".rep-4294967295-abc123", "old"] {
+            File::create(folder.path().join(name)).unwrap().set_modified(old).unwrap();
+        }
+        remove_abandoned_files(folder.path());
+        let mut left = list_names(folder.path());
+        left.sort();
+        let mut expected: Vec<_> = kept.iter().chain(&["old"]).map(ToString::to_string).collect();
+        expected.sort();
+        assert_eq!(left, expected);
     }
 }

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use rep_storage::atomic::remove_abandoned_files;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, readlinkat, statat};
 
 use super::contents::{DEPTH_MAX, FILES_MAX, SkillContents, TextRetention};
@@ -131,6 +132,9 @@ impl CopyHolder {
     fn new(place: &Path) -> io::Result<Self> {
         claim_folder(place)?;
         remove_stale_copies(place);
+        if let Some(data) = place.parent() {
+            remove_abandoned_files(data);
+        }
         for _ in 0..TRIES_MAX {
             let private = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix("copy-").permissions(private.clone()).tempdir_in(place)?;
