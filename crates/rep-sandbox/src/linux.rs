@@ -1,5 +1,6 @@
 //! The Linux sandbox: namespaces, a mount view, Landlock, seccomp, and an init process that supervises the tool.
 
+mod commit_journal;
 mod connections;
 mod control;
 mod denials;

@@ -12,6 +12,7 @@ use std::time::Instant;
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use sha2::{Digest as _, Sha256};
 
+use super::commit_journal::CommitJournal;
 use super::protected_paths::{self, ProtectedPaths};
 use super::view::WriteStage;
 use super::{Cancel, KillReason, mounts, repository, walk};
@@ -70,6 +71,8 @@ pub(super) struct CommitBounds<'a> {
     pub(super) bytes_max: u64,
     pub(super) deadline: Instant,
     pub(super) cancel: &'a Cancel,
+    /// The directory in which the commit is recorded, so that the next run can complete it.
+    pub(super) journal_folder: Option<&'a Path>,
 }
 
 impl CommitBounds<'_> {
@@ -153,7 +156,19 @@ pub(super) fn commit_stages(
     if !verdict.violations.is_empty() {
         return Err(CommitError::Rejected(verdict.violations.join_messages()));
     }
+    if verdict.changed.is_empty() && verdict.removed.is_empty() {
+        return Ok(CommittedChanges::default());
+    }
+    let unrecorded = |error: io::Error| {
+        CommitError::Rejected(format!("could not commit any changes: they could not be recorded: {error}"))
+    };
+    let planned = verdict.changed.iter().map(|change| (change.path.as_path(), change.temporary.as_str()));
+    let journal = CommitJournal::start(bounds.journal_folder, workspace, planned).map_err(unrecorded)?;
     let ready = prepare_changes(workspace, stages, verdict.changed, bounds)?;
+    if let Err(error) = journal.start_renaming(&ready, &verdict.removed) {
+        remove_prepared(workspace, ready);
+        return Err(unrecorded(error));
+    }
     apply_changes(workspace, ready, verdict.removed).map_err(CommitError::Rejected)
 }
 
@@ -206,6 +221,8 @@ struct FileChange {
     /// The digests when it was copied and after the run.
     before: Option<FileDigest>,
     after: FileDigest,
+    /// The name under which it is written beside its destination.
+    temporary: String,
 }
 
 struct StageReview<'a> {
@@ -380,7 +397,10 @@ impl StageReview<'_> {
             }
         }
         let inside = inside.to_path_buf();
-        self.changed.push(FileChange { path, stage: self.stage, inside, mode: stat.st_mode & 0o777, before, after });
+        // The number distinguishes runs of the same process.
+        let temporary = format!(".rep-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let mode = stat.st_mode & 0o777;
+        self.changed.push(FileChange { path, stage: self.stage, inside, mode, before, after, temporary });
     }
 }
 
@@ -400,7 +420,7 @@ fn open_file(root: &OwnedFd, inside: &Path) -> io::Result<File> {
 
 /// The state of a path in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PathState {
+pub(super) enum PathState {
     Nothing,
     File(FileDigest, FileStamp),
     Other,
@@ -408,16 +428,29 @@ enum PathState {
 
 /// Metadata that stays the same as long as a file is not modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileStamp(u64, u64, i64, i64, u64);
+pub(super) struct FileStamp(u64, u64, i64, i64, u64);
 
 impl FileStamp {
     fn from_stat(stat: &Stat) -> FileStamp {
         FileStamp(stat.st_dev, stat.st_ino, stat.st_size, stat.st_ctime, stat.st_ctime_nsec)
     }
+
+    /// Returns the numbers, for a record.
+    pub(super) fn to_fields(self) -> [i128; 5] {
+        [self.0.into(), self.1.into(), self.2.into(), self.3.into(), self.4.into()]
+    }
+
+    /// Reads the numbers of a record.
+    pub(super) fn from_fields(fields: &[i128]) -> Option<FileStamp> {
+        let [device, inode, size, seconds, rest] = fields else { return None };
+        let (device, inode) = (u64::try_from(*device).ok()?, u64::try_from(*inode).ok()?);
+        let (size, seconds) = (i64::try_from(*size).ok()?, i64::try_from(*seconds).ok()?);
+        Some(FileStamp(device, inode, size, seconds, u64::try_from(*rest).ok()?))
+    }
 }
 
 impl PathState {
-    fn inspect(workspace: &Path, path: &Path, bounds: Option<CommitBounds<'_>>) -> PathState {
+    pub(super) fn inspect(workspace: &Path, path: &Path, bounds: Option<CommitBounds<'_>>) -> PathState {
         let Ok(place) = walk::open_without_links(workspace, path) else {
             let parent = walk::open_without_links(workspace, path.parent().unwrap_or(Path::new("")));
             let found = parent.map(|folder| {
@@ -456,11 +489,12 @@ impl PathState {
 }
 
 /// A change that was written next to its destination, ready to be renamed.
-struct PreparedChange {
-    path: PathBuf,
-    temporary: String,
+pub(super) struct PreparedChange {
+    pub(super) path: PathBuf,
+    pub(super) temporary: String,
+    pub(super) after: FileDigest,
     /// The state that it may replace; `None` if another process changed the path first.
-    replaces: Option<PathState>,
+    pub(super) replaces: Option<PathState>,
 }
 
 /// Writes the changes next to their destinations, opening one file at a time, because there may be more than the limit
@@ -531,8 +565,27 @@ fn apply_changes(
 /// Removes prepared changes. Best effort: the first error is reported.
 fn remove_prepared(workspace: &Path, ready: impl IntoIterator<Item = PreparedChange>) {
     for one in ready {
-        let _ = open_parent(workspace, &one.path)
-            .and_then(|folder| Ok(rustix::fs::unlinkat(&folder, &one.temporary, AtFlags::empty())?));
+        remove_temporary(workspace, &one);
+    }
+}
+
+/// Removes what was written beside the destination of a change. Returns whether it existed.
+pub(super) fn remove_temporary(workspace: &Path, change: &PreparedChange) -> bool {
+    let parent = change.path.parent().unwrap_or(Path::new(""));
+    let folder = walk::open_without_links(workspace, parent);
+    folder.is_ok_and(|folder| rustix::fs::unlinkat(&folder, &change.temporary, AtFlags::empty()).is_ok())
+}
+
+/// Finishes a change of a process that was killed, if the change is still there and nobody modified it.
+pub(super) fn finish_change(workspace: &Path, change: &PreparedChange, taken: &mut CommittedChanges) -> io::Result<()> {
+    match PathState::inspect(workspace, &change.path.with_file_name(&change.temporary), None) {
+        PathState::File(digest, _) if digest == change.after => install_change(workspace, change, taken),
+        // It was renamed before.
+        PathState::Nothing => Ok(()),
+        PathState::File(..) | PathState::Other => {
+            remove_temporary(workspace, change);
+            Ok(())
+        }
     }
 }
 
@@ -568,7 +621,12 @@ fn install_change(workspace: &Path, one: &PreparedChange, taken: &mut CommittedC
 }
 
 /// Removes a file that the tool removed, unless another process changed it.
-fn remove_file(workspace: &Path, path: &Path, before: FileDigest, taken: &mut CommittedChanges) -> io::Result<()> {
+pub(super) fn remove_file(
+    workspace: &Path,
+    path: &Path,
+    before: FileDigest,
+    taken: &mut CommittedChanges,
+) -> io::Result<()> {
     let there = PathState::inspect(workspace, path, None);
     let name = path.file_name().unwrap_or_default();
     match there {
@@ -607,10 +665,9 @@ fn prepare_change(
 ) -> io::Result<PreparedChange> {
     let folder = open_parent(workspace, &change.path)?;
     let name = change.path.file_name().unwrap_or_default();
-    // The number distinguishes runs of the same process.
-    let temporary = format!(".rep-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let temporary = &change.temporary;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(&folder, &temporary, flags, Mode::from_raw_mode(0o600))?);
+    let mut file = File::from(rustix::fs::openat(&folder, temporary, flags, Mode::from_raw_mode(0o600))?);
     let laid = (|| -> io::Result<()> {
         io::copy(&mut content, &mut file)?;
         let existing = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -625,8 +682,8 @@ fn prepare_change(
     })();
     if let Err(error) = laid {
         // Best effort: the first error is reported.
-        let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&folder, temporary, AtFlags::empty());
         return Err(error);
     }
-    Ok(PreparedChange { path: change.path.clone(), temporary, replaces: over })
+    Ok(PreparedChange { path: change.path.clone(), temporary: temporary.clone(), after: change.after, replaces: over })
 }

@@ -528,6 +528,7 @@ impl ExitedRun {
                 bytes_max: view::compute_pool_bytes(&view.steps, job.limits.temporary_bytes),
                 deadline: end.unwrap_or_else(|| Instant::now() + LONGEST_COMMIT),
                 cancel,
+                journal_folder: job.protection.run_registry.as_deref(),
             };
             let patterns = &job.permissions.write;
             match staging::commit_stages(&view.workspace, &stages, &copied, patterns, trusted, bounds) {

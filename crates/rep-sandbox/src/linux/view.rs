@@ -16,7 +16,7 @@ use super::launch_spec::MountStep;
 use super::mount_table::MountTable;
 use super::protected_paths::ProtectedPaths;
 use super::run_registry::{RunEntry, RunRegistry};
-use super::{INJECTED_FILES_FOLDER, SandboxError, SandboxJob, mounts, repository, staging, walk};
+use super::{INJECTED_FILES_FOLDER, SandboxError, SandboxJob, commit_journal, mounts, repository, staging, walk};
 use rep_permissions::glob::Glob;
 
 /// System directories that every tool may read and, if it may start programs, execute from.
@@ -85,7 +85,7 @@ pub(super) fn compile_view(job: &SandboxJob) -> Result<SandboxView, SandboxError
         stages: Vec::new(),
         guarded: Vec::new(),
         run_entry: None,
-        leftovers: Vec::new(),
+        leftovers: job.protection.run_registry.as_deref().map(commit_journal::recover_commits).unwrap_or_default(),
     };
     pieces.add_system(is_in_system || readable.iter().any(|folder| workspace.starts_with(folder)));
     for folder in &readable {
@@ -418,7 +418,7 @@ impl ViewBuilder<'_> {
             let register = self.job.protection.run_registry.as_deref().map(RunRegistry::lock).transpose();
             let register = register.map_err(|error| unstartable_error(self.job, &error.to_string()))?;
             if let Some(register) = &register {
-                self.leftovers = guard::clean_up_killed_runs(register);
+                self.leftovers.extend(guard::clean_up_killed_runs(register));
             }
             folders.iter().try_for_each(|folder| self.add_direct_folder(folder, kept))?;
             if let Some(register) = &register {
