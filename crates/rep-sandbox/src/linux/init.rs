@@ -25,6 +25,9 @@ use super::{CHANNEL_FD, gateway, launch, mounts, tool};
 /// How often the memory use of the tool is checked.
 const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
+/// The file mode bits that new files of a tool do not get.
+pub(super) const UMASK: u32 = 0o022;
+
 /// The maximum number of reported denials.
 const DENIALS_MAX: usize = 10_000;
 
@@ -41,7 +44,7 @@ pub(super) fn run_init() -> ! {
     // The caller may ignore SIGCHLD or block signals, which this process depends on.
     kernel::reset_signals();
     // The tool's user must be able to enter the directories of the view, whatever the caller's umask is.
-    rustix::process::umask(Mode::from_raw_mode(0o022));
+    rustix::process::umask(Mode::from_raw_mode(UMASK));
     // The tool must inherit only its own descriptors.
     if kernel::close_on_exec_from(3).is_err() {
         kernel::exit_now(126);
@@ -220,7 +223,10 @@ fn watch_tool(order: &LaunchSpec, control: &OwnedFd, started: StartedTool) -> ! 
         if !ready[0].is_empty() {
             desk.handle_command();
         }
-        desk.reap_children();
+        if !ready[1].is_empty() {
+            kernel::drain_child_signals(&started.signals);
+            desk.reap_children();
+        }
         desk.check_memory();
     }
 }
@@ -298,6 +304,11 @@ impl ControlChannel<'_> {
             self.answer_socket_call(asked);
             return;
         }
+        if asked.call == libc::SYS_umask {
+            // The mask stays as it is. Programs that only read it set it to 0 first.
+            kernel::complete_syscall(listener, asked, i64::from(UMASK));
+            return;
+        }
         let (action, target, number) = match asked.call {
             libc::SYS_execve => ("spawn", read_program_name(&asked, 0), libc::EPERM),
             _ if is_spawn => ("spawn", "a child process".to_owned(), libc::EPERM),
@@ -320,7 +331,7 @@ impl ControlChannel<'_> {
         match answer {
             SocketAnswer::Continue => kernel::answer_syscall(listener, asked, None),
             SocketAnswer::Refuse => kernel::answer_syscall(listener, asked, Some(libc::EACCES)),
-            SocketAnswer::Pretend => kernel::complete_syscall(listener, asked),
+            SocketAnswer::Pretend => kernel::complete_syscall(listener, asked, 0),
             SocketAnswer::HandOut { placeholder, is_closed_on_exec } => {
                 if kernel::return_descriptor(listener, asked, placeholder, is_closed_on_exec).is_err() {
                     kernel::answer_syscall(listener, asked, Some(libc::EACCES));

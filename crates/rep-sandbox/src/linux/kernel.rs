@@ -112,6 +112,12 @@ pub(super) fn open_child_signals() -> io::Result<OwnedFd> {
     }
 }
 
+/// Reads all waiting notifications about children, so that the descriptor is not readable until the next one.
+pub(super) fn drain_child_signals(signals: &OwnedFd) {
+    let mut notifications = [0_u8; 4 * size_of::<libc::signalfd_siginfo>()];
+    while rustix::io::read(signals, &mut notifications).is_ok_and(|length| length == notifications.len()) {}
+}
+
 /// Signals every process in this PID namespace. Does nothing unless this is its init process: elsewhere the same call
 /// would reach every process of the machine.
 pub(super) fn signal_everything(signal: i32) {
@@ -158,7 +164,12 @@ pub(super) fn install_filter(program: &[libc::sock_filter]) -> io::Result<OwnedF
     // A process that waits for an answer can only be interrupted by a fatal signal. Requires Linux 5.19.
     let fd = install(asking | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV).or_else(|_| install(asking))?;
     // SAFETY: the kernel created this descriptor for this call.
-    Ok(unsafe { OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1)) })
+    let listener = unsafe { OwnedFd::from_raw_fd(RawFd::try_from(fd).unwrap_or(-1)) };
+    // The kernel then switches between the two processes on one processor, instead of waking another one for each
+    // notification and each answer. Without it (before Linux 6.6), notifications only take longer.
+    // SAFETY: the request number belongs to this argument, which is passed by value.
+    unsafe { libc::ioctl(listener.as_raw_fd(), NOTIFICATION_SET_FLAGS, SWITCHES_DIRECTLY) };
+    Ok(listener)
 }
 
 /// A system call that waits for an answer.
@@ -210,9 +221,9 @@ pub(super) fn answer_syscall(listener: &OwnedFd, asked: PendingSyscall, refusal:
     unsafe { libc::ioctl(listener.as_raw_fd(), NOTIFICATION_SEND, &raw mut response) };
 }
 
-/// Makes a system call return 0 without executing it.
-pub(super) fn complete_syscall(listener: &OwnedFd, asked: PendingSyscall) {
-    let mut response = libc::seccomp_notif_resp { id: asked.id, val: 0, error: 0, flags: 0 };
+/// Makes a system call return a value without executing it.
+pub(super) fn complete_syscall(listener: &OwnedFd, asked: PendingSyscall, value: i64) {
+    let mut response = libc::seccomp_notif_resp { id: asked.id, val: value, error: 0, flags: 0 };
     // SAFETY: the request number belongs to this structure. An error means that the calling process is gone.
     unsafe { libc::ioctl(listener.as_raw_fd(), NOTIFICATION_SEND, &raw mut response) };
 }
@@ -240,6 +251,11 @@ pub(super) fn return_descriptor(
 /// `SECCOMP_IOCTL_NOTIF_ADDFD`: write of its structure, type `!`, number 3.
 const NOTIFICATION_ADD: libc::c_ulong =
     1 << 30 | (size_of::<libc::seccomp_notif_addfd>() as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | 3;
+
+/// `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: write of 64 bits, type `!`, number 4, with `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
+const NOTIFICATION_SET_FLAGS: libc::c_ulong =
+    1 << 30 | (size_of::<u64>() as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | 4;
+const SWITCHES_DIRECTLY: libc::c_ulong = 1;
 
 /// `SECCOMP_IOCTL_NOTIF_RECV` and `_SEND`: read and write of the two structures, type `!`, numbers 0 and 1.
 const NOTIFICATION_RECEIVE: libc::c_ulong = ioctl_number(size_of::<libc::seccomp_notif>(), 0);

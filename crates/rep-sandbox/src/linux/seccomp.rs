@@ -12,6 +12,8 @@ const ARCHITECTURE: u32 = 0xC000_003E;
 /// Numbers from here on are x32 system calls.
 const X32_BIT: u32 = 0x4000_0000;
 const SET_ID_BITS: u32 = 0o6000;
+/// The mode bit that lets every user of the machine write.
+const OTHERS_WRITE_BIT: u32 = 0o002;
 const SOCKET_TYPE: u32 = 0xf;
 
 /// All `clone` flags that create a namespace.
@@ -136,12 +138,14 @@ fn build_lookup_rules(path_verdict: sock_filter) -> Vec<(i64, Vec<sock_filter>)>
         .to_vec()
 }
 
-/// Builds rules that prevent creating set-user-ID and set-group-ID files and devices.
+/// Builds rules that prevent creating set-user-ID and set-group-ID files and devices, and making files writable for
+/// all users. A new file gets its mode from the umask, which always retains the bit for them.
 fn build_file_rules(path_verdict: sock_filter) -> Vec<(i64, Vec<sock_filter>)> {
-    let mode_before = |at: u32, verdict: sock_filter| {
-        vec![load_argument(at), build_jump(libc::BPF_JSET, SET_ID_BITS, 0, 1), return_errno(libc::EPERM), verdict]
+    let mode_without = |bits: u32, at: u32, verdict: sock_filter| {
+        vec![load_argument(at), build_jump(libc::BPF_JSET, bits, 0, 1), return_errno(libc::EPERM), verdict]
     };
-    let mode = |at: u32| mode_before(at, path_verdict);
+    let mode = |at: u32| mode_without(SET_ID_BITS, at, path_verdict);
+    let changed_mode = |at: u32, verdict: sock_filter| mode_without(SET_ID_BITS | OTHERS_WRITE_BIT, at, verdict);
     let node = |at: u32| {
         let mut body = vec![
             load_argument(at),
@@ -173,10 +177,18 @@ fn build_file_rules(path_verdict: sock_filter) -> Vec<(i64, Vec<sock_filter>)> {
         (libc::SYS_open, opening(1, 2, &[])),
         (libc::SYS_openat, opening(2, 3, &is_from_working_folder)),
         (libc::SYS_creat, mode(1)),
-        (libc::SYS_chmod, mode(1)),
-        (libc::SYS_fchmod, mode_before(1, ALLOW)),
-        (libc::SYS_fchmodat, mode(2)),
-        (SYS_FCHMODAT2, mode(2)),
+        (libc::SYS_chmod, changed_mode(1, path_verdict)),
+        (libc::SYS_fchmod, changed_mode(1, ALLOW)),
+        (libc::SYS_fchmodat, changed_mode(2, path_verdict)),
+        (SYS_FCHMODAT2, changed_mode(2, path_verdict)),
+        // The init process answers other masks with the current one, and leaves it as it is: programs read the mask by
+        // setting it, so that the call must not fail.
+        (libc::SYS_umask, vec![load_argument(0), build_jump(libc::BPF_JSET, OTHERS_WRITE_BIT, 0, 1), ALLOW, ASK]),
+        // Access control lists could make files writable for others, and directories even the files that their owner
+        // adds later. The name of an attribute is not visible here, so no attribute can be set.
+        (libc::SYS_setxattr, vec![return_errno(libc::EOPNOTSUPP)]),
+        (libc::SYS_lsetxattr, vec![return_errno(libc::EOPNOTSUPP)]),
+        (libc::SYS_fsetxattr, vec![return_errno(libc::EOPNOTSUPP)]),
         (libc::SYS_mkdir, mode(1)),
         (libc::SYS_mkdirat, mode(2)),
         (libc::SYS_mknod, node(1)),
@@ -422,8 +434,6 @@ const PATH_CALLS: &[i64] = &[
     libc::SYS_chown,
     libc::SYS_lchown,
     libc::SYS_fchownat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
 ];
@@ -471,12 +481,10 @@ const ALLOWED_CALLS: &[i64] = &[
     libc::SYS_dup2,
     libc::SYS_dup3,
     libc::SYS_close_range,
-    libc::SYS_umask,
     libc::SYS_statfs,
     libc::SYS_fstatfs,
     // Changing directory entries.
     libc::SYS_fchown,
-    libc::SYS_fsetxattr,
     libc::SYS_getxattr,
     libc::SYS_lgetxattr,
     libc::SYS_fgetxattr,

@@ -15,7 +15,7 @@ use super::control::{self, ControlMessage, StartupError};
 use super::launch::to_c_string;
 use super::launch_spec::{LaunchSpec, ToolIdentity};
 use super::seccomp::{self, FilterOptions};
-use super::{kernel, landlock, mounts};
+use super::{init, kernel, landlock, mounts};
 
 /// Executes the tool, or reports why that failed and exits.
 pub(super) fn run_tool(order: &LaunchSpec, line: OwnedFd, channel: Option<&OwnedFd>) -> ! {
@@ -35,7 +35,7 @@ fn become_tool(order: &LaunchSpec, line: &OwnedFd, channel: Option<&OwnedFd>) ->
         let calls = |what: &str, error: io::Error| StartupError::unavailable(format!("{what}: {error}"), KERNEL_REMEDY);
         // A new session, so that the tool cannot reach the caller's terminal.
         rustix::process::setsid().map_err(|error| calls("could not create a session", error.into()))?;
-        rustix::process::umask(Mode::from_raw_mode(0o022));
+        rustix::process::umask(Mode::from_raw_mode(init::UMASK));
         rustix::process::chdir(&order.folder)
             .map_err(|error| StartupError::Unstartable(format!("`{}`: {error}", order.folder.display())))?;
         if order.has_layer("limits") {

@@ -84,6 +84,7 @@ const PROBES: &[(&str, &[&str], &[&str])] = &[
     ("terminal-input-high-bits", &["EPERM"], CALLS),
     ("personality", &["EPERM"], CALLS),
     ("set-user-id", &["EPERM"], CALLS),
+    ("writable-for-all", &["EPERM"], CALLS),
     ("create-set-user-id", &["EPERM"], CALLS),
     ("execveat", &["EPERM"], CALLS),
     ("execve", &["EPERM"], CALLS),

@@ -1,5 +1,8 @@
 //! Writing by name: what fits is taken over, and one thing that does not fit leaves all as it was.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, everyone};
@@ -303,5 +306,32 @@ fn taking_results_over_ends_with_the_time_of_the_run() {
             "{:?}",
             scene.files()
         );
+    }
+}
+
+#[test]
+fn no_file_becomes_writable_for_all_users() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        scene.put("output/old", "x");
+        fs::set_permissions(scene.workspace().join("output/old"), fs::Permissions::from_mode(0o600)).unwrap();
+        let code = "import os, errno\n\
+                    print(oct(os.umask(0)), oct(os.umask(0o077)), oct(os.umask(0o022)))\n\
+                    open('output/f', 'w').close(); os.mkdir('output/d', 0o777); os.umask(0); open('output/g', 'w').close()\n\
+                    f = os.open('output/f', os.O_RDONLY)\n\
+                    acl = b'\\x02\\0\\0\\0'\n\
+                    def attempt(action, *args):\n\
+                    \x20 try: action(*args); print('done')\n\
+                    \x20 except OSError as error: print(errno.errorcode[error.errno])\n\
+                    attempt(os.chmod, 'output', 0o1777); attempt(os.chmod, 'output/old', 0o666)\n\
+                    attempt(os.fchmod, f, 0o602); attempt(os.setxattr, 'output', 'system.posix_acl_default', acl)\n\
+                    attempt(os.setxattr, f, 'user.note', b'x'); attempt(os.chmod, 'output/f', 0o755)";
+        let result = scene.python(code, json!({}));
+        let expected = "0o22 0o22 0o77\nEPERM\nEPERM\nEPERM\nENOTSUP\nENOTSUP\ndone\n";
+        assert_eq!(result["stdout"], expected, "{who:?}: {result:#}");
+        for name in ["output", "output/old", "output/f", "output/d", "output/g"] {
+            let mode = fs::metadata(scene.workspace().join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o002, 0, "{who:?} {name}: {mode:o}");
+        }
     }
 }
