@@ -246,6 +246,8 @@ pub struct Plan {
     pub ignored: Vec<IgnoredDeclaration>,
     /// The declared provenance of the skill, for the audit record.
     pub provenance: Option<DeclaredProvenance>,
+    /// What the tools that it calls by name may do and it may not, one line for each. Every call is decided by itself.
+    pub callees: Vec<String>,
 }
 
 /// A declaration that grants nothing.
@@ -340,6 +342,7 @@ impl Plan {
             limits: parse_limits(tool)?,
             ignored,
             provenance: DeclaredProvenance::from_frontmatter(call.front),
+            callees: Vec::new(),
         })
     }
 

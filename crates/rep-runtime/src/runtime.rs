@@ -40,6 +40,7 @@ use crate::prompter::{NobodyToAsk, Prompter, PrompterAnswer};
 use crate::secret::{self, Keyring, SecretStore, SecretValue};
 
 mod call;
+mod callees;
 mod commands;
 mod nested;
 mod packages;

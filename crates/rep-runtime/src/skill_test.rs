@@ -259,6 +259,7 @@ pub fn plan_case(
         limits,
         ignored,
         provenance: ground.front.and_then(DeclaredProvenance::from_frontmatter),
+        callees: Vec::new(),
     })
 }
 

@@ -224,6 +224,7 @@ impl<'a> DeclarationSource<'a> {
             provenance: self
                 .find_section("provenance")
                 .and_then(|root| DeclaredProvenance::from_node(root.get("provenance")?)),
+            callees: Vec::new(),
         }
     }
 }

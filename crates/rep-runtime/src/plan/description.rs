@@ -49,6 +49,7 @@ impl Plan {
             }
         });
         lines.push(self.redaction.describe_rules().to_owned());
+        lines.extend(self.callees.iter().map(|line| truncate_line(line)));
         if !self.confinement.is_sandboxed() {
             lines.push("runs WITHOUT a sandbox: none of this is enforced, and it can do whatever you can".to_owned());
         }

@@ -42,6 +42,9 @@ impl Plan {
                 "reason": ignored.reason,
             })).collect::<Vec<Value>>(),
         });
+        if !self.callees.is_empty() {
+            plan["callees"] = json!(self.callees);
+        }
         let fields = plan.as_object_mut().expect("it was made as one");
         fields.extend(self.work.to_json());
         plan

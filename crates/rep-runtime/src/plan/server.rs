@@ -93,6 +93,7 @@ impl Plan {
             limits: server.timeout_s.map_or(limits, |seconds| limits.with_timeout(seconds)),
             ignored: Vec::new(),
             provenance: None,
+            callees: Vec::new(),
             work: PlannedWork::Server(Box::new(PlannedServerCall {
                 server,
                 action: call.action,

@@ -303,7 +303,7 @@ impl Runtime {
             return self.plan_server_call(server, tool, input, call);
         }
         let entry = self.find_skill(catalog, &call.skill)?;
-        self.plan_loaded(&Arc::new(ExecutableSkill::inspect(entry)?), call)
+        self.plan_with_callees(catalog, &Arc::new(ExecutableSkill::inspect(entry)?), call)
     }
 
     /// Loads a private copy of the skill and plans a call of it.
@@ -313,7 +313,18 @@ impl Runtime {
         }
         let entry = self.find_skill(catalog, &call.skill)?;
         let skill = tracing::debug_span!("copy the skill").in_scope(|| self.load_entry(entry))?;
-        tracing::debug_span!("plan").in_scope(|| self.plan_loaded(&Arc::new(skill), call))
+        tracing::debug_span!("plan").in_scope(|| self.plan_with_callees(catalog, &Arc::new(skill), call))
+    }
+
+    fn plan_with_callees(
+        &self,
+        catalog: &Catalog,
+        skill: &Arc<ExecutableSkill>,
+        call: &ToolCall,
+    ) -> Result<PreparedCall, CallError> {
+        let mut prepared = self.plan_loaded(skill, call)?;
+        self.describe_callees(catalog, skill, &mut prepared.plan);
+        Ok(prepared)
     }
 
     /// Loads a private copy of a skill into a directory that no tool can see. Elsewhere one tool could change

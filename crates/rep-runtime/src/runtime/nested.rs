@@ -188,11 +188,7 @@ impl CallTree<'_> {
         let Some((skill, tool)) = target.rsplit_once(':') else {
             return self.prepare_tool(&caller.name, target, input);
         };
-        let is_callable = self
-            .catalog
-            .get(skill)
-            .is_some_and(|entry| matches!(entry.status, SkillStatus::Active | SkillStatus::Hidden));
-        if is_callable {
+        if self.catalog.get(skill).is_some_and(|entry| is_callable_status(entry.status)) {
             self.prepare_tool(skill, tool, input)
         } else {
             Err(ToolError::new(ErrorCode::ToolNotFound, format!("skill `{skill}` not found")))
@@ -202,6 +198,11 @@ impl CallTree<'_> {
     fn prepare_tool(&self, skill: &str, tool: &str, input: Value) -> Result<PreparedCall, ToolError> {
         self.runtime.prepare_call(self.catalog, &ToolCall::for_tool(skill, tool, input)).map_err(drop_remedy)
     }
+}
+
+/// Whether tools may call the tools of a skill with this status.
+pub(super) fn is_callable_status(status: SkillStatus) -> bool {
+    matches!(status, SkillStatus::Active | SkillStatus::Hidden)
 }
 
 /// Returns the reply of a nested tool, and the part of its outcome that is retained.

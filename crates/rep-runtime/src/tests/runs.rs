@@ -99,6 +99,7 @@ impl Tool {
             limits: RunLimits::default(),
             ignored: Vec::new(),
             provenance: None,
+            callees: Vec::new(),
         };
         Self { folder, plan, secrets: Vec::new(), cancel: Cancel::default() }
     }

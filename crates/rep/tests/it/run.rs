@@ -674,3 +674,81 @@ fn python_handlers_get_as_many_arguments_as_they_take() {
     generator: {"generator":true}
     "#);
 }
+
+#[test]
+fn the_question_shows_what_called_tools_may_do() {
+    let scratch = ScratchFolder::new();
+    let ask = "echo '{\"tool\": \"b:read\", \"args\": {}}' >&$REP_CHANNEL; read -r line <&$REP_CHANNEL; echo '{}'\n";
+    let writes = "permissions: {filesystem: {read: ['own/**'], write: ['out/*.txt']}}\n";
+    skill(&scratch, "lib/a", writes, &[("x", ask), ("alone", "echo '{}'\n")]);
+    let via = "echo '{\"tool\": \"c:send\", \"args\": {}}' >&$REP_CHANNEL; echo '{}'\n";
+    skill(&scratch, "lib/b", "permissions: {filesystem: {read: ['own/**', 'docs/**']}}\n", &[("read", via)]);
+    skill(&scratch, "lib/c", "permissions: {network: {outbound: [example.org]}}\n", &[("send", "echo '{}'\n")]);
+    for name in ["a", "b", "c"] {
+        let text = scratch.read_file(&format!("lib/{name}/SKILL.md")).replace("name: lib/", "name: ");
+        scratch.write_file(&format!("lib/{name}/SKILL.md"), text);
+    }
+    let plan = json(&run(&scratch, &["run", "a:x", "--path", "lib", "--dry-run"]));
+    let expected = [
+        "calls `b:read` → `c:send`, which connects to `example.org` on 443 and 80",
+        "calls `b:read`, which reads `docs/**`",
+    ];
+    assert_eq!(plan["callees"], json!(expected), "{plan:#}");
+    assert_eq!(json(&run(&scratch, &["run", "a:alone", "--path", "lib", "--dry-run"])).get("callees"), None);
+    let (code, told) = super::policy::typed(&scratch, &["run", "a:x", "--path", "lib"], "[y/N", b"n\n");
+    assert_eq!(code, 3, "{told}");
+    assert!(expected.iter().all(|line| told.contains(line)), "{told}");
+}
+
+#[test]
+fn a_commit_that_is_killed_is_completed_or_undone_by_the_next_run() {
+    const FILES: usize = 200;
+    let scratch = ScratchFolder::new();
+    let write = format!("read -r line; for n in $(seq {FILES}); do echo \"$line\" > data/$n.txt; done; echo '{{}}'\n");
+    let writes = "permissions: {filesystem: {write: ['data/*.txt']}}\n";
+    skill(&scratch, "many", writes, &[("write", &write), ("idle", "echo '{}'\n")]);
+    std::fs::create_dir(scratch.work_folder().join("data")).unwrap();
+    let call = |number: usize| {
+        let mut command = Command::new(rep());
+        let input = format!("{{\"n\":{number}}}");
+        command.args(["run", "many:write", "--path", "many", "--yes", "--input", &input]);
+        command.current_dir(scratch.work_folder()).env("HOME", scratch.work_folder().with_file_name("home"));
+        command.env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let texts = || -> Vec<String> {
+        (1..=FILES)
+            .filter_map(|n| std::fs::read_to_string(scratch.work_folder().join(format!("data/{n}.txt"))).ok())
+            .collect()
+    };
+    let names = || -> Vec<String> {
+        let entries = std::fs::read_dir(scratch.work_folder().join("data")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert!(call(0).status().unwrap().success());
+    let mut told = String::new();
+    for number in 1..=6 {
+        let mut child = call(number).spawn().unwrap();
+        // Killed while files are written beside their destinations, or a little later, while they are renamed.
+        wait_until("the commit begins or the run ends", DEADLINE, || {
+            names().iter().filter(|name| name.starts_with(".rep-")).count() > FILES * number / 7
+                || child.try_wait().unwrap().is_some()
+        });
+        // It may have ended.
+        child.kill().ok();
+        child.wait().unwrap();
+        let next = run(&scratch, &["run", "many:idle", "--path", "many", "--yes", "-v"]);
+        assert_eq!(next.code, 0, "{next:?}");
+        told.push_str(&next.stderr);
+        let texts = texts();
+        assert_eq!(texts.len(), FILES);
+        assert!(texts.iter().all(|text| *text == texts[0]), "old and new files are mixed after {number}: {told}");
+        assert!(names().iter().all(|name| !name.starts_with(".rep-")), "{:?}", names());
+    }
+    let data = scratch.work_folder().with_file_name("home").join(".local/share/repertoire/running");
+    let left = std::fs::read_dir(data)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "commit"));
+    assert_eq!(left.count(), 0);
+}
