@@ -9,6 +9,7 @@ use rep_library::prompt::{self, BundledFiles as SkillContents};
 use rep_library::{Catalog, CatalogEntry, LibraryError, SkillStatus};
 use rep_model::truncate::truncate_chars;
 use rep_runtime::{Runtime, ToolDescriptor, ToolFault, ToolListing};
+use rep_sandbox::Cancel;
 use rmcp::model::{Prompt, Resource, Tool};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -46,6 +47,8 @@ pub struct CatalogView {
     runtime: Arc<Runtime>,
     allowed: AllowedRuns,
     tool_naming: ToolNaming,
+    /// The tools of MCP servers, which are asked once, when the server starts.
+    server_tools: Arc<ToolListing>,
     tools: OnceLock<ToolList>,
     prompts: OnceLock<Vec<Prompt>>,
     resources: OnceLock<Vec<Resource>>,
@@ -68,6 +71,15 @@ pub struct UnservedSkill {
     pub reason: String,
 }
 
+/// Asks the declared MCP servers for the tools that clients may call.
+pub(crate) fn list_server_tools(runtime: &Runtime, allowed: &AllowedRuns) -> ToolListing {
+    match allowed {
+        AllowedRuns::None => ToolListing::default(),
+        AllowedRuns::All => runtime.list_all_server_tools(&BTreeSet::new(), &Cancel::default()),
+        AllowedRuns::Only(skills) => runtime.list_all_server_tools(skills, &Cancel::default()),
+    }
+}
+
 /// The tools of a snapshot.
 struct ToolList {
     /// The tools that the protocol lists: the built-in tools, then those of skills.
@@ -87,6 +99,7 @@ impl CatalogView {
         runtime: Arc<Runtime>,
         allowed: AllowedRuns,
         tool_naming: ToolNaming,
+        server_tools: Arc<ToolListing>,
     ) -> Self {
         let active = (0..catalog.entries.len()).filter(|index| catalog.entries[*index].status == SkillStatus::Active);
         let active = active.collect();
@@ -98,6 +111,7 @@ impl CatalogView {
             runtime,
             allowed,
             tool_naming,
+            server_tools,
             tools: OnceLock::new(),
             prompts: OnceLock::new(),
             resources: OnceLock::new(),
@@ -110,7 +124,8 @@ impl CatalogView {
     /// Creates a view of another catalog with the same runtime and permissions.
     pub(crate) fn with_catalog(&self, catalog: Arc<Catalog>) -> Self {
         let (runtime, allowed) = (Arc::clone(&self.runtime), self.allowed.clone());
-        Self::new(catalog, self.generation + 1, runtime, allowed, self.tool_naming)
+        let server_tools = Arc::clone(&self.server_tools);
+        Self::new(catalog, self.generation + 1, runtime, allowed, self.tool_naming, server_tools)
     }
 
     /// Returns the skills that models see.
@@ -153,11 +168,13 @@ impl CatalogView {
 
     fn tool_list(&self) -> &ToolList {
         self.tools.get_or_init(|| {
-            let listing = match &self.allowed {
+            let mut listing = match &self.allowed {
                 AllowedRuns::None => ToolListing::default(),
                 AllowedRuns::All => self.runtime.list_tools(&self.catalog, &BTreeSet::new()),
                 AllowedRuns::Only(skills) => self.runtime.list_tools(&self.catalog, skills),
             };
+            listing.tools.extend(self.server_tools.tools.iter().cloned());
+            listing.faults.extend(self.server_tools.faults.iter().cloned());
             let mut own_tools = library_tools::list_tools();
             if self.allowed != AllowedRuns::None {
                 own_tools.push(script_tool::list_tool());

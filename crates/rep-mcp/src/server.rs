@@ -16,7 +16,7 @@ use rep_sandbox::Cancel;
 use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, watch};
 
-use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill};
+use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill, list_server_tools};
 use crate::client_activity::ClientActivity;
 use crate::confirmation::{ConfirmationSeal, random_bytes};
 use crate::metrics::ServerMetrics;
@@ -124,7 +124,9 @@ impl McpServer {
         // Cursors issued by another process must not be valid here.
         let generation = u64::from(u32::from_le_bytes(random_bytes()));
         let allowed = allowed_runs.clone();
-        let view = CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed, tool_naming);
+        let server_tools = Arc::new(list_server_tools(&runtime, &allowed_runs));
+        let view =
+            CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed, tool_naming, server_tools);
         Self(Arc::new(ServerState {
             library,
             query_engine: QueryEngine::default(),

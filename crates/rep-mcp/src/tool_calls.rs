@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rep_library::{Catalog, SkillStatus};
+use rep_runtime::plan::server::SERVER_PREFIX;
 use rep_runtime::{
     Audience, CallError, CallResult, CallerConsent, CommandInvocation, DeferredCall, ErrorCode, Prompter,
     PrompterAnswer, RunConfirmation, RunReply, Runtime, ToolCall, ToolDescriptor, ToolKind,
@@ -315,6 +316,10 @@ fn build_tool_call(
 ) -> ToolCall {
     let mut call = match tool.kind {
         ToolKind::Tool => ToolCall::for_tool(&tool.skill, &tool.tool, Value::Object(input)),
+        ToolKind::ServerTool => {
+            let server = tool.skill.strip_prefix(SERVER_PREFIX).unwrap_or(&tool.skill);
+            ToolCall::for_server(server, &tool.tool, Value::Object(input))
+        }
         ToolKind::Script => ToolCall::for_script(&tool.skill, script_tool::build_invocation(tool, &input)),
         ToolKind::Command => {
             let named = tool.session_argument.and_then(|argument| input.shift_remove(argument));

@@ -8,11 +8,16 @@ use rep_hosts::hosts::mcp_tool;
 use rep_library::{Catalog, CatalogEntry, SkillStatus, skill_reader};
 use rep_model::uasp::UaspCommand;
 use rep_model::{Skill, SkillDocument};
+use rep_sandbox::Cancel;
 use serde_json::{Map, Value, json};
 
 use super::Runtime;
+use super::call::CallerConsent;
 use crate::command;
 use crate::executable_skill::tool_name;
+use crate::outcome::RunReply;
+use crate::plan::server::SERVER_PREFIX;
+use crate::prompter::NobodyToAsk;
 
 /// The maximum length of a tool name.
 const NAME_CHARS_MAX: usize = 128;
@@ -28,6 +33,8 @@ pub enum ToolKind {
     Command,
     /// A script that a skill bundles.
     Script,
+    /// A tool of an MCP server that the user or the project declares.
+    ServerTool,
 }
 
 /// A callable tool of a skill.
@@ -39,7 +46,7 @@ pub struct ToolDescriptor {
     pub skill: String,
     /// The tool's own name, or the path of a command.
     pub tool: String,
-    /// Whether it is a tool or a command.
+    /// What it is.
     pub kind: ToolKind,
     /// The MCP definition, as JSON.
     pub definition: Value,
@@ -105,6 +112,59 @@ impl Runtime {
         }
         ToolListing { tools: tools.into_values().collect(), faults }
     }
+
+    /// Asks the declared MCP servers for their tools. If `only` is not empty, asks only the servers that it names as
+    /// `mcp:SERVER`. A server that may not be asked without confirmation, or does not answer, is a fault.
+    pub fn list_all_server_tools(&self, only: &BTreeSet<String>, cancel: &Cancel) -> ToolListing {
+        let mut listing = ToolListing::default();
+        let fault = |skill: &str, message: String| ToolFault { skill: skill.to_owned(), tool: String::new(), message };
+        let servers = match self.list_servers() {
+            Ok(servers) => servers,
+            Err(error) => {
+                listing.faults.push(fault(SERVER_PREFIX, error.message));
+                return listing;
+            }
+        };
+        let nobody = NobodyToAsk { remedy: "declare the server in your own `rep.yaml`".to_owned() };
+        for server in servers {
+            let skill = format!("{SERVER_PREFIX}{}", server.name);
+            if !only.is_empty() && !only.contains(&skill) {
+                continue;
+            }
+            match self.list_server_tools(&server, None, CallerConsent::Ask, &nobody, cancel) {
+                Ok(listed) => {
+                    if let RunReply::Error(error) = &listed.outcome.reply {
+                        listing.faults.push(fault(&skill, error.message.clone()));
+                    }
+                    for tool in listed.tools() {
+                        match check_descriptor(describe_server_tool(&skill, tool)) {
+                            Ok(descriptor) => listing.tools.push(descriptor),
+                            Err(fault) => listing.faults.push(fault),
+                        }
+                    }
+                }
+                Err(error) => listing.faults.push(fault(&skill, error.message)),
+            }
+        }
+        listing
+    }
+}
+
+/// Describes a tool that a server listed.
+fn describe_server_tool(skill: &str, listed: &Value) -> ToolDescriptor {
+    let tool = tool_name(listed).to_owned();
+    let name = sanitize_name(&format!("{}__{tool}", skill.replace(':', ".")));
+    let mut definition = json!({
+        "name": name,
+        "description": listed["description"],
+        "inputSchema": listed["input_schema"],
+        "annotations": { "readOnlyHint": listed["read_only"] == true },
+    });
+    if let Some(schema) = listed.get("output_schema") {
+        definition["outputSchema"] = schema.clone();
+    }
+    let kind = ToolKind::ServerTool;
+    ToolDescriptor { name, skill: skill.to_owned(), tool, kind, definition, session_argument: None }
 }
 
 /// Describes the tools and commands of one skill.

@@ -9,6 +9,7 @@ use rep_test_support::{ProgramRun, ScratchFolder, skip_unless_ci};
 use serde_json::{Value, json};
 
 use super::policy::typed;
+use super::serve::{Client, ERAS, Era};
 use super::{Watching, json, rep, run};
 
 /// The version of the Python SDK that the servers of these tests use.
@@ -494,4 +495,47 @@ fn a_dry_run_starts_nothing() {
     assert_eq!((&plan["skill"], &plan["tool"]), (&json!("mcp:gone"), &json!("echo")));
     assert_eq!(plan["server"]["address"]["args"], json!(["${GONE_KEY}"]));
     assert_eq!(plan["policy"]["confirm"], json!(["foreign_tool"]));
+}
+
+#[test]
+fn a_server_passes_on_the_tools_of_declared_servers_to_its_clients() {
+    let scratch = ScratchFolder::new();
+    declare_small_server(&scratch, "modern", "    trust: true\n");
+    scratch.write_file("skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Fills forms. Use for forms.\n---\n# Pdf\n");
+    let listed = |arguments: &[&str]| {
+        let mut client = Client::new(&scratch, arguments, Era::Old);
+        let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+        tools.as_array().unwrap().iter().find(|tool| tool["name"] == "mcp.small__echo").cloned()
+    };
+    assert_eq!(listed(&["--path", "skills"]), None);
+    assert_eq!(listed(&["--path", "skills", "--allow-run=pdf"]), None);
+    let tool = listed(&["--path", "skills", "--allow-run"]).expect("it is listed");
+    assert_eq!((&tool["annotations"]["readOnlyHint"], &tool["inputSchema"]["type"]), (&json!(true), &json!("object")));
+    assert!(listed(&["--path", "skills", "--allow-run=mcp:small"]).is_some());
+
+    // The user trusts the server, and the server marks the tool as read-only.
+    for era in ERAS {
+        let mut client = Client::new(&scratch, &["--path", "skills", "--allow-run"], era);
+        let result = client.call("mcp.small__echo", json!({ "word": "hello" }));
+        assert_eq!(result["structuredContent"], json!({ "said": { "word": "hello" } }), "{result}");
+    }
+    let records = json(&run(&scratch, &["audit", "--skill", "mcp:small", "--json"]));
+    let runs = records["runs"].as_array().unwrap();
+    let called = runs.iter().filter(|run| run["tool"] == "echo" && run["outcome"] == "ok");
+    assert_eq!(called.filter(|run| run["user"].as_str().unwrap().contains("test")).count(), ERAS.len(), "{records:#}");
+
+    // Without trust, the client's user is asked; a client that cannot ask is refused.
+    declare_small_server(&scratch, "modern", "");
+    let mut client = Client::new(&scratch, &["--path", "skills", "--allow-run"], Era::New);
+    let refused = client.call("mcp.small__echo", json!({}));
+    assert_eq!((&refused["isError"], refused.to_string().contains("CONFIRMATION_REQUIRED")), (&json!(true), true));
+    let can = json!({ "elicitation": { "form": {} } });
+    let mut client = Client::that_can(&scratch, &["--path", "skills", "--allow-run"], Era::New, can);
+    let asked = client.call("mcp.small__echo", json!({}));
+    assert!(asked.to_string().contains("mcp:small"), "{asked}");
+
+    // A project's servers are asked by nobody but the user.
+    scratch.write_file("../home/.config/repertoire/rep.yaml", "");
+    scratch.write_file("rep.yaml", "mcp_servers: {small: {command: python3, args: [small.py, modern]}}\n");
+    assert_eq!(listed(&["--path", "skills", "--allow-run"]), None);
 }
