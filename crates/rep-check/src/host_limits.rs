@@ -204,7 +204,7 @@ pub(crate) static HOST_IDS: [&str; 5] = ["claude-api", "claude-code", "codex-cli
 ///
 /// Source: `OpenAI` structured outputs guide, supported schemas, and the strict transform of the
 /// official Python library 3.49.0; checked on 2026-11-15.
-pub(crate) static OPENAI_STRICT_UNSUPPORTED: [&str; 19] = [
+pub(crate) static OPENAI_STRICT_UNSUPPORTED: [&str; 22] = [
     "allOf",
     "contains",
     "default",
@@ -213,10 +213,13 @@ pub(crate) static OPENAI_STRICT_UNSUPPORTED: [&str; 19] = [
     "else",
     "if",
     "maxContains",
+    "maxLength",
     "maxProperties",
     "minContains",
+    "minLength",
     "minProperties",
     "not",
+    "oneOf",
     "patternProperties",
     "prefixItems",
     "propertyNames",
@@ -225,3 +228,23 @@ pub(crate) static OPENAI_STRICT_UNSUPPORTED: [&str; 19] = [
     "unevaluatedProperties",
     "uniqueItems",
 ];
+
+/// The values of `format` that the strict mode of `OpenAI` tools supports. Source and date as above.
+pub(crate) static OPENAI_STRICT_FORMATS: [&str; 9] =
+    ["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"];
+
+/// The limits of the schemas of `OpenAI` tools in strict mode. Source and date as above.
+pub(crate) mod openai_strict {
+    /// Levels of nested objects and lists.
+    pub(crate) const LEVELS_MAX: usize = 10;
+    /// Properties of all objects.
+    pub(crate) const PROPERTIES_MAX: usize = 5_000;
+    /// Values of all `enum`s.
+    pub(crate) const ENUM_VALUES_MAX: usize = 1_000;
+    /// Characters of all names of properties and definitions, and of all values of `enum` and `const`.
+    pub(crate) const NAME_CHARS_MAX: usize = 120_000;
+    /// From this number of values on, the characters of one `enum` are limited too.
+    pub(crate) const LONG_ENUM_VALUES: usize = 250;
+    /// Characters of the values of a long `enum`.
+    pub(crate) const LONG_ENUM_CHARS_MAX: usize = 15_000;
+}

@@ -159,7 +159,9 @@ mod tool_name_invalid;
 mod tool_schema_invalid;
 mod tool_schema_open;
 mod tool_schema_optional;
+mod tool_schema_too_large;
 mod tool_schema_unsupported;
+mod tool_schema_untyped;
 mod tools_json_invalid;
 mod tools_json_stale;
 mod uasp_consumer_unknown;
@@ -355,7 +357,9 @@ pub static RULES: &[&LintRule] = &[
     &tool_schema_invalid::RULE,
     &tool_schema_open::RULE,
     &tool_schema_optional::RULE,
+    &tool_schema_too_large::RULE,
     &tool_schema_unsupported::RULE,
+    &tool_schema_untyped::RULE,
     &tools_json_invalid::RULE,
     &tools_json_stale::RULE,
     &uasp_consumer_unknown::RULE,
