@@ -1,5 +1,6 @@
 //! `rep check` in a repository that already has findings: baselines, exclusions, settings of paths, changed files, and
 //! what makes a check fail.
+#![expect(clippy::unwrap_used, reason = "all of this is a test, its helpers too")]
 
 use rep_test_support::{ScratchFolder, TestRepository};
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "all of this is a test, its helpers too")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,7 +75,6 @@ fn a_cached_check_reports_what_a_fresh_one_does() {
         check(&scratch, options);
         check(&scratch, options);
     }
-    use std::os::unix::fs::PermissionsExt;
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -122,7 +122,6 @@ fn a_damaged_cache_is_ignored_and_replaced() {
         assert_eq!(fs::read(&file).unwrap().len(), good.len(), "it is replaced");
     }
     // Others can write to it, so it is not believed.
-    use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(check(&scratch, &[]), report);
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

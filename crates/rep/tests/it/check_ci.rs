@@ -1,7 +1,7 @@
 //! The composite action and the pre-commit hook: their scripts are run as a CI system runs them.
 #![expect(clippy::unwrap_used, reason = "all of this is a test, its helpers too")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use rep_model::yaml::{self, YamlNode};
@@ -166,7 +166,7 @@ fn the_hook_reports_what_changed() {
         let entry = text("entry");
         let mut words = entry.split(' ');
         assert_eq!(words.next(), Some("rep"));
-        scratch.run_program(Path::new(rep()), &words.collect::<Vec<_>>())
+        scratch.run_program(rep(), &words.collect::<Vec<_>>())
     };
     assert_eq!(run().code, 0);
     repository.write_file("pdf/SKILL.md", "no frontmatter\n");
