@@ -1,4 +1,4 @@
-//! How well a model is served: what it is told, what it finds, and how it learns to call what a skill brings.
+//! How well a model is served: what its instructions say, what it finds, and how it learns to call what a skill brings.
 
 use rep_test_support::ScratchFolder;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ fn a_miss_is_answered_with_a_suggestion_and_a_request_without_triggers_with_a_se
     let scratch = ScratchFolder::new();
     library(&scratch);
     let mut client = Client::new(&scratch, &PATH, Era::Old);
-    let missed = client.call("load_skill", json!({ "name": "fix-isue" }));
+    let missed = client.call("load_skill", json!({ "name": "fix-issues" }));
     let remedy = missed["structuredContent"]["error"]["remedy"].as_str().unwrap().to_owned();
     assert!(remedy.contains("did you mean `fix-issue`?"), "{missed}");
     let missed = client.call("load_skill", json!({ "name": "secre" })).to_string();
