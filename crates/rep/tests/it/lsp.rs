@@ -5,6 +5,7 @@
 mod actions;
 mod client;
 mod diagnostics;
+mod editors;
 mod lifecycle;
 mod navigation;
 mod workspace;
