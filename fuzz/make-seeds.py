@@ -206,6 +206,17 @@ def search():
     ]))
 
 
+def oci():
+    digest = "sha256:" + "0" * 64
+    layer = f'{{"mediaType":"application/x","digest":"{digest}","size":3}}'
+    manifest = f'{{"schemaVersion":2,"config":{layer},"layers":[{layer}],"annotations":{{"a":"b"}}}}'
+    seed("oci", "manifest", manifest)
+    seed("oci", "index", f'{{"schemaVersion":2,"manifests":[{layer}]}}')
+    seed("oci", "challenge", 'Bearer realm="https://r.example/token",service="r",scope="repository:a:pull"')
+    seed("oci", "reference", f"oci://r.example:5000/team/pdf:1.2.0@{digest}")
+    seed("oci", "range", "oci://r.example/pdf:>=1.2.3-rc.1 <2 || ~3.1.x")
+
+
 def message():
     seed("message", "result", '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}\n')
     seed("message", "error", '{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}\n\n')
@@ -220,3 +231,4 @@ if __name__ == "__main__":
     audit()
     search()
     message()
+    oci()

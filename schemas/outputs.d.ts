@@ -2855,6 +2855,8 @@ export interface Installation {
   lock: string;
   /** Whether nothing was done. */
   dry_run: boolean;
+  /** The skills that were removed, because no installed skill requires them any longer. */
+  removed: string[];
   /** The skills. */
   skills: {
     /** The name of the skill. */
@@ -2916,6 +2918,93 @@ export interface SourceComparisons {
 }
 
 /**
+ * What was pushed to a registry.
+ * @output push
+ * @version 1
+ * @command rep push --json
+ */
+export interface PushedArtifacts {
+  /** The skills, or the collection. */
+  artifacts: {
+    /** The name of the skill or the collection. */
+    name: string;
+    /** Where it is: `oci://HOST/REPOSITORY:TAG`. */
+    reference: string;
+    /** The digest of its manifest. */
+    digest: string;
+  }[];
+}
+
+/**
+ * Whether every place is as the lock file says, and what was restored.
+ * @output sync
+ * @version 1
+ * @command rep sync --json
+ */
+export interface Synchronization {
+  /** Whose skills they are. */
+  scope: InstallScope;
+  /** Whether places were only compared. */
+  check: boolean;
+  /** The skills. */
+  skills: {
+    /** The name of the skill. */
+    name: string;
+    /** What was done, or with `--check` would be. `pruned`: the lock file no longer names it. */
+    state: "current" | "restored" | "pruned" | "failed";
+    /** The first difference, or why it failed. */
+    why: string;
+    /** The code of the error; null unless it failed. */
+    code: string | null;
+    /** The places that were, or with `--check` would be, written or removed. */
+    places: string[];
+  }[];
+}
+
+/**
+ * What the sources of installed skills have now.
+ * @output update
+ * @version 1
+ * @command rep update --json
+ */
+export interface Updates {
+  /** Whose skills they are. */
+  scope: InstallScope;
+  /** The skills. */
+  skills: {
+    /** The name of the skill. */
+    name: string;
+    /** `updated` if the new content was installed, `available` if it only could be. */
+    state: "current" | "available" | "updated" | "pinned" | "gone" | "unknown";
+    /** The source. */
+    source: string;
+    /** Why the source could not be read; otherwise empty. */
+    why: string;
+    /** The files that differ. */
+    files: {
+      /** The path in the skill. */
+      path: string;
+      /** How it differs. */
+      change: "added" | "changed" | "removed";
+    }[];
+  }[];
+}
+
+/**
+ * The skills whose pin changed.
+ * @output pin
+ * @version 1
+ * @command rep pin --json
+ * @command rep unpin --json
+ */
+export interface PinnedSkills {
+  /** Whose skills they are. */
+  scope: InstallScope;
+  /** The skills whose pin changed. */
+  changed: string[];
+}
+
+/**
  * Whether installed skills are as they were installed. A difference exits with 1.
  * @output verify
  * @version 1
@@ -2957,6 +3046,8 @@ export interface LockFile {
     source: string;
     /** The address of the source. */
     sourceUrl?: string;
+    /** The branch, tag or commit that was asked for. */
+    ref?: string;
     /** The kind of the source. */
     sourceType: string;
     /** The path of the SKILL.md in the source. */
@@ -2984,8 +3075,20 @@ export interface LockFile {
       mode: "link" | "copy";
       /** When it was installed. */
       installed: string;
-      /** The commit of the working copy it came from. */
+      /** The commit it came from. */
       commit?: string;
+      /** The digest of the manifest in a registry. */
+      manifest?: string;
+      /** The range of versions that was asked for. */
+      wanted?: string;
+      /** The version that it declares. */
+      version?: string;
+      /** The installed skills that require it. */
+      requiredBy?: string[];
+      /** Set if it was installed only because other skills require it. */
+      dependency?: true;
+      /** Set if updates skip it. */
+      pinned?: true;
     };
   }>;
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 mod tar;
 mod zip;
 
-pub use tar::write_tar_gz;
+pub use tar::{compress_gzip, write_layer_tar, write_tar_gz};
 pub use zip::write_zip;
 
 /// The largest archive that is opened, in bytes.
@@ -88,6 +88,18 @@ pub fn open(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), Archive
         [b'P', b'K', ..] => zip::read_zip(bytes, &mut unpacked)?,
         [0x1f, 0x8b, ..] => tar::read_tar_gz(bytes, &mut unpacked)?,
         _ => return Err(broken_error("it is neither a zip nor a tar.gz file")),
+    }
+    unpacked.finish_entries()
+}
+
+/// Opens a layer of an artifact in a registry: a tar archive, which may be compressed with gzip. What the archive is called
+/// does not matter.
+pub fn open_layer(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
+    let mut unpacked = EntryCollector::default();
+    match bytes {
+        [0x1f, 0x8b, ..] => tar::read_tar_gz(bytes, &mut unpacked)?,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => return Err(broken_error("it is compressed with zstd, which is not supported")),
+        _ => tar::read_plain_tar(bytes, &mut unpacked)?,
     }
     unpacked.finish_entries()
 }

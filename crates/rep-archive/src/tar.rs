@@ -1,8 +1,10 @@
 //! Gzipped tar archives with old, POSIX and GNU headers. Supports only files and directories.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 
 use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 
 use super::{ArchiveError, EntryCollector, RATIO_FLOOR_BYTES, RATIO_MAX, TOTAL_BYTES_MAX, broken_error, refused_error};
@@ -18,10 +20,18 @@ const PADDING_BYTES_MAX: u64 = 1 << 20;
 /// Reads a tar.gz archive.
 pub(super) fn read_tar_gz(bytes: &[u8], unpacked: &mut EntryCollector) -> Result<(), ArchiveError> {
     // Limit the whole stream, so that headers and padding count too.
-    let mut stream = MultiGzDecoder::new(bytes).take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX);
-    let packed = bytes.len() as u64;
+    read_entries(&mut MultiGzDecoder::new(bytes).take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX), bytes.len(), unpacked)
+}
+
+/// Reads a tar archive that is not compressed.
+pub(super) fn read_plain_tar(bytes: &[u8], unpacked: &mut EntryCollector) -> Result<(), ArchiveError> {
+    read_entries(&mut bytes.take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX), bytes.len(), unpacked)
+}
+
+fn read_entries(stream: &mut impl Read, packed: usize, unpacked: &mut EntryCollector) -> Result<(), ArchiveError> {
+    let packed = packed as u64;
     let mut long_name: Option<Vec<u8>> = None;
-    while let Some(header) = read_header(&mut stream)? {
+    while let Some(header) = read_header(stream)? {
         unpacked.count_entry()?;
         let name = long_name.take().unwrap_or_else(|| header.name.clone());
         let shown = String::from_utf8_lossy(&name).into_owned();
@@ -38,7 +48,7 @@ pub(super) fn read_tar_gz(bytes: &[u8], unpacked: &mut EntryCollector) -> Result
                 if header.kind == 0 && name.ends_with(b"/") {
                     add_empty_folder(&name, header.size, unpacked)?;
                 } else {
-                    let content = read_content(&mut stream, header.size)?;
+                    let content = read_content(stream, header.size)?;
                     unpacked.add_file(&name, content, header.mode & 0o111 != 0)?;
                 }
             }
@@ -48,7 +58,7 @@ pub(super) fn read_tar_gz(bytes: &[u8], unpacked: &mut EntryCollector) -> Result
                 if header.size > EXTENSION_BYTES_MAX {
                     return Err(refused_error(&shown, "its name is too long"));
                 }
-                let text = read_content(&mut stream, header.size)?;
+                let text = read_content(stream, header.size)?;
                 long_name = match header.kind {
                     b'L' => Some(text.split(|byte| *byte == 0).next().unwrap_or_default().to_vec()),
                     _ => parse_path_attribute(&text, &shown)?,
@@ -56,7 +66,7 @@ pub(super) fn read_tar_gz(bytes: &[u8], unpacked: &mut EntryCollector) -> Result
             }
             // Attributes for all entries, such as a comment by the packing program.
             b'g' if header.size <= EXTENSION_BYTES_MAX => {
-                if parse_path_attribute(&read_content(&mut stream, header.size)?, &shown)?.is_some() {
+                if parse_path_attribute(&read_content(stream, header.size)?, &shown)?.is_some() {
                     return Err(refused_error(&shown, "its attributes set the path of all entries"));
                 }
             }
@@ -67,7 +77,7 @@ pub(super) fn read_tar_gz(bytes: &[u8], unpacked: &mut EntryCollector) -> Result
             other => return Err(refused_error(&shown, format!("its entry type is unknown ({other})"))),
         }
     }
-    check_end(&mut stream)
+    check_end(stream)
 }
 
 /// Checks that only zeros follow the end, because other programs may read further. Reading to the end of the stream
@@ -173,22 +183,53 @@ fn parse_path_attribute(mut text: &[u8], shown: &str) -> Result<Option<Vec<u8>>,
 /// Writes files into a tar.gz archive, in the given order, with a fixed time and owner and without a leading `./`. The
 /// same files produce the same bytes.
 pub fn write_tar_gz(files: &[(String, Vec<u8>, bool)]) -> io::Result<Vec<u8>> {
-    let mut out = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(9));
+    let mut out = start_gzip();
     for (path, content, is_executable) in files {
-        let mode = if *is_executable { 0o755 } else { 0o644 };
-        if path.len() <= 100 {
-            out.write_all(&build_header_block(path.as_bytes(), mode, content.len(), b'0'))?;
-        } else {
-            let attributes = format_attribute("path", path);
-            out.write_all(&build_header_block(b"attributes", 0o644, attributes.len(), b'x'))?;
-            write_padded(&mut out, attributes.as_bytes())?;
-            let end = path.floor_char_boundary(100);
-            out.write_all(&build_header_block(&path.as_bytes()[..end], mode, content.len(), b'0'))?;
-        }
-        write_padded(&mut out, content)?;
+        write_entry(&mut out, path, if *is_executable { 0o755 } else { 0o644 }, b'0', content)?;
     }
     out.write_all(&[0; 2 * BLOCK_BYTES])?;
     out.finish()
+}
+
+/// Writes files into a tar archive as container tools want it: sorted, with an entry for each directory before its files.
+pub fn write_layer_tar(files: &[(String, Vec<u8>, bool)]) -> io::Result<Vec<u8>> {
+    let mut sorted: Vec<&(String, Vec<u8>, bool)> = files.iter().collect();
+    sorted.sort_by(|one, two| one.0.cmp(&two.0));
+    let (mut out, mut folders) = (Vec::new(), BTreeSet::new());
+    for (path, content, is_executable) in sorted {
+        for (at, _) in path.match_indices('/') {
+            if folders.insert(&path[..at]) {
+                write_entry(&mut out, &path[..=at], 0o755, b'5', &[])?;
+            }
+        }
+        write_entry(&mut out, path, if *is_executable { 0o755 } else { 0o644 }, b'0', content)?;
+    }
+    out.write_all(&[0; 2 * BLOCK_BYTES])?;
+    Ok(out)
+}
+
+/// Compresses bytes with gzip. The same bytes always give the same result.
+pub fn compress_gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut out = start_gzip();
+    out.write_all(bytes)?;
+    out.finish()
+}
+
+fn start_gzip() -> GzEncoder<Vec<u8>> {
+    GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::new(9))
+}
+
+fn write_entry(out: &mut impl Write, path: &str, mode: u32, kind: u8, content: &[u8]) -> io::Result<()> {
+    if path.len() <= 100 {
+        out.write_all(&build_header_block(path.as_bytes(), mode, content.len(), kind))?;
+    } else {
+        let attributes = format_attribute("path", path);
+        out.write_all(&build_header_block(b"attributes", 0o644, attributes.len(), b'x'))?;
+        write_padded(out, attributes.as_bytes())?;
+        let end = path.floor_char_boundary(100);
+        out.write_all(&build_header_block(&path.as_bytes()[..end], mode, content.len(), kind))?;
+    }
+    write_padded(out, content)
 }
 
 fn write_padded(out: &mut impl Write, content: &[u8]) -> io::Result<()> {

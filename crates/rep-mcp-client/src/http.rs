@@ -121,7 +121,7 @@ impl HttpTransport {
         let request = OutgoingRequest {
             method: HttpMethod::Post,
             headers: all,
-            body: Some(message.to_string()),
+            body: Some(message.to_string().into_bytes()),
             is_idempotent: false,
             ..OutgoingRequest::get(&self.server.url)
         };

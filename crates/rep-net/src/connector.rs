@@ -35,6 +35,8 @@ pub(crate) struct EgressConnector {
     pub(crate) resolver: HostResolver,
     /// The deadline for the whole exchange.
     pub(crate) until: Instant,
+    /// Whether the user named the hosts, so that their addresses need not be public.
+    pub(crate) allows_private: bool,
 }
 
 impl fmt::Debug for EgressConnector {
@@ -99,7 +101,9 @@ impl EgressConnector {
         let found = found.map_err(|error| unresolved(error.to_string()))?;
         let Some(first) = found.first() else { return Err(unresolved("it has no address".to_owned())) };
         let is_open = |address: &SocketAddr| {
-            is_public_address(address.ip()) || self.is_declared_explicitly(&address.ip().to_string(), port)
+            self.allows_private
+                || is_public_address(address.ip())
+                || self.is_declared_explicitly(&address.ip().to_string(), port)
         };
         let open: Vec<SocketAddr> = found.iter().copied().filter(is_open).take(ADDRESSES_MAX).collect();
         if open.is_empty() { Err(private_address_error(host, *first)) } else { Ok(open) }
@@ -126,7 +130,11 @@ impl EgressConnector {
             // yet.
             let is_home = address.ip().is_loopback() && host == "localhost";
             let is_own = stream.local_addr().is_ok_and(|own| own.ip() == address.ip());
-            if is_own && !is_home && !self.is_declared_explicitly(&address.ip().to_string(), address.port()) {
+            if is_own
+                && !is_home
+                && !self.allows_private
+                && !self.is_declared_explicitly(&address.ip().to_string(), address.port())
+            {
                 return Err(private_address_error(host, *address));
             }
             let _ = stream.set_nodelay(true);

@@ -46,7 +46,7 @@ pub struct OutgoingRequest {
     /// The headers.
     pub headers: Vec<HttpHeader>,
     /// The body.
-    pub body: Option<String>,
+    pub body: Option<Vec<u8>>,
     /// Whether the body contains a secret, which must not follow a redirect to another server.
     pub has_secret_body: bool,
     /// Whether it may be sent again.
@@ -77,7 +77,17 @@ pub(crate) struct HttpExchange {
 
 impl HttpExchange {
     pub(crate) fn new(rules: &[HostRule], resolver: HostResolver, bytes_max: u64, until: Instant) -> Self {
-        let egress = EgressConnector { rules: rules.into(), resolver, until };
+        let egress = EgressConnector { rules: rules.into(), resolver, until, allows_private: false };
+        Self::with_connector(egress, bytes_max, until)
+    }
+
+    /// Also connects to hosts whose addresses are not public. Only for hosts that the user named.
+    pub(crate) fn allowing_private_addresses(self) -> Self {
+        let egress = EgressConnector { allows_private: true, ..self.egress };
+        Self::with_connector(egress, self.bytes_max, self.until)
+    }
+
+    fn with_connector(egress: EgressConnector, bytes_max: u64, until: Instant) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(None)
@@ -96,18 +106,9 @@ impl HttpExchange {
         mut sent: OutgoingRequest,
         stopped: &Receiver<()>,
     ) -> Result<HttpResponse, NetError> {
-        let mut retries = 0;
         let mut redirects = 0;
         loop {
-            let ended = self.send_once(&sent);
-            if let Some(wait) = self.compute_retry_wait(&sent, &ended, retries) {
-                retries += 1;
-                match stopped.recv_timeout(wait) {
-                    Err(RecvTimeoutError::Timeout) => continue,
-                    Ok(()) | Err(RecvTimeoutError::Disconnected) => return ended,
-                }
-            }
-            let answer = ended?;
+            let answer = self.send_without_redirects(&sent, stopped)?;
             let Some(location) = answer.redirect_location() else { return Ok(answer) };
             redirects += 1;
             if redirects > REDIRECTS_MAX {
@@ -115,6 +116,24 @@ impl HttpExchange {
                 return Err(NetError::new(NetErrorCode::TooManyRedirects, message));
             }
             sent = self.follow_redirect(sent, answer.status, location)?;
+        }
+    }
+
+    /// Sends a request and retries, within the limits. A redirect is an answer like any other.
+    pub(crate) fn send_without_redirects(
+        &self,
+        sent: &OutgoingRequest,
+        stopped: &Receiver<()>,
+    ) -> Result<HttpResponse, NetError> {
+        let mut retries = 0;
+        loop {
+            let ended = self.send_once(sent);
+            let Some(wait) = self.compute_retry_wait(sent, &ended, retries) else { return ended };
+            retries += 1;
+            match stopped.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return ended,
+            }
         }
     }
 
@@ -152,9 +171,9 @@ impl HttpExchange {
         };
         // Without a length, a server would wait for a body that never arrives.
         let has_length = matches!(sent.method, HttpMethod::Post | HttpMethod::Put | HttpMethod::Patch);
-        let body = sent.body.clone().or_else(|| has_length.then(String::new));
+        let body = sent.body.clone().or_else(|| has_length.then(Vec::new));
         let response = match body {
-            Some(body) => self.agent.run(builder.body(body.into_bytes()).map_err(unfit)?),
+            Some(body) => self.agent.run(builder.body(body).map_err(unfit)?),
             None => self.agent.run(builder.body(()).map_err(unfit)?),
         };
         let (head, body) = response.map_err(convert_client_error)?.into_parts();
@@ -242,7 +261,7 @@ fn convert_client_error(error: ureq::Error) -> NetError {
 }
 
 /// Resolves a redirect location: RFC 3986 §5.2, as far as servers use it.
-fn resolve_redirect(url: &str, location: &str) -> Option<String> {
+pub(crate) fn resolve_redirect(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default().trim();
     if location.is_empty() || !location.bytes().all(|byte| byte.is_ascii_graphic()) {
         return None;

@@ -62,6 +62,15 @@ pub(crate) fn run_exchange(
     speak: impl FnOnce(&HttpExchange, &Receiver<()>) -> Result<HttpResponse, NetError> + Send + 'static,
 ) -> Result<HttpResponse, NetError> {
     let exchange = HttpExchange::new(rules, HostResolver::system(), bytes_max, Instant::now() + timeout);
+    run_on_exchange(exchange, timeout, speak)
+}
+
+/// Does the same with the settings of an exchange.
+pub(crate) fn run_on_exchange(
+    exchange: HttpExchange,
+    timeout: Duration,
+    speak: impl FnOnce(&HttpExchange, &Receiver<()>) -> Result<HttpResponse, NetError> + Send + 'static,
+) -> Result<HttpResponse, NetError> {
     let agent = exchange.agent.clone();
     let (say, hear) = channel();
     let (_stop, stopped) = channel();

@@ -23,6 +23,7 @@ pub mod fetch;
 pub mod git;
 pub mod issuer;
 pub mod model;
+pub mod oci;
 mod origin;
 mod program;
 mod response;

@@ -178,7 +178,9 @@ impl ModelServer {
             method: HttpMethod::Post,
             url: self.url.clone(),
             headers,
-            body: Some(wire_format::build_body(&self.endpoint, &self.origin, question, self.mode).to_string()),
+            body: Some(
+                wire_format::build_body(&self.endpoint, &self.origin, question, self.mode).to_string().into_bytes(),
+            ),
             has_secret_body: false,
             // Sending the same question twice is harmless.
             is_idempotent: true,

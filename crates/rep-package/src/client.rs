@@ -3,13 +3,17 @@
 use std::path::PathBuf;
 
 use rep_net::git::{CachedCommit, GitCache, GitReference, GitUrl, RemoteReference};
+use rep_net::oci::{CredentialFiles, OciClient, OciClientOptions, OciRepository};
 
+use crate::content_store::ContentStore;
 use crate::error::{PackageError, PackageErrorCode};
 
 /// Fetches from sources on other machines.
 #[derive(Debug)]
 pub struct SourceClient {
     git: GitCache,
+    content: ContentStore,
+    registries: OciClient,
     is_offline: bool,
     /// The cache of a user without a cache directory. It is removed with the client.
     _scratch: Option<tempfile::TempDir>,
@@ -20,6 +24,8 @@ pub struct SourceClient {
 pub struct SourceClientOptions {
     /// The user's cache directory.
     pub cache: Option<PathBuf>,
+    /// Where credentials for registries are stored.
+    pub credentials: CredentialFiles,
     /// Whether only caches may be used.
     pub is_offline: bool,
 }
@@ -30,7 +36,26 @@ impl SourceClient {
         let scratch = if options.cache.is_some() { None } else { Some(tempfile::tempdir().map_err(no_cache_error)?) };
         let own = scratch.as_ref().map(|scratch| scratch.path().to_owned());
         let folder = options.cache.map(|cache| cache.join("packages")).or(own).unwrap_or_default();
-        Ok(Self { git: GitCache::new(folder.join("git"), None), is_offline: options.is_offline, _scratch: scratch })
+        Ok(Self {
+            git: GitCache::new(folder.join("git"), None),
+            content: ContentStore::new(folder.join("content")),
+            registries: OciClient::new(OciClientOptions {
+                credentials: options.credentials,
+                cache: Some(folder.join("blobs")),
+            }),
+            is_offline: options.is_offline,
+            _scratch: scratch,
+        })
+    }
+
+    /// Returns the cache of contents.
+    pub fn content(&self) -> &ContentStore {
+        &self.content
+    }
+
+    /// Returns the client for registries. Offline, none can be used.
+    pub(crate) fn registries(&self, repository: &OciRepository) -> Result<&OciClient, PackageError> {
+        if self.is_offline { Err(offline_error(&repository.to_string())) } else { Ok(&self.registries) }
     }
 
     /// Fetches a branch, a tag or a commit of a repository. Offline, only a full commit that is cached can be had.

@@ -2,6 +2,7 @@
 
 use rep_library::LibraryError;
 use rep_net::git::{GitError, GitErrorKind};
+use rep_net::oci::{OciError, OciErrorKind};
 
 use crate::atomic_dir::AtomicDirError;
 use crate::files::FilesError;
@@ -26,6 +27,8 @@ pub enum PackageErrorCode {
     FetchFailed,
     /// An archive cannot be opened.
     InvalidArchive,
+    /// An artifact in a registry cannot be read.
+    InvalidArtifact,
     /// An index cannot be read.
     InvalidIndex,
     /// A skill has errors.
@@ -64,6 +67,10 @@ pub enum PackageErrorCode {
     Unreadable,
     /// A file or directory could not be written.
     Unwritable,
+    /// Another installed skill requires this one.
+    Required,
+    /// Skills require versions of one skill that no single version satisfies.
+    VersionConflict,
     /// Replacing a skill would overwrite local changes.
     WouldOverwrite,
     /// Removing a skill would remove local changes.
@@ -82,6 +89,7 @@ impl PackageErrorCode {
             PackageErrorCode::Duplicate => "DUPLICATE",
             PackageErrorCode::FetchFailed => "FETCH_FAILED",
             PackageErrorCode::InvalidArchive => "INVALID_ARCHIVE",
+            PackageErrorCode::InvalidArtifact => "INVALID_ARTIFACT",
             PackageErrorCode::InvalidIndex => "INVALID_INDEX",
             PackageErrorCode::InvalidSkill => "INVALID_SKILL",
             PackageErrorCode::NoFolder => "NO_FOLDER",
@@ -93,6 +101,7 @@ impl PackageErrorCode {
             PackageErrorCode::NoReference => "NO_REFERENCE",
             PackageErrorCode::Offline => "OFFLINE",
             PackageErrorCode::RefusedSource => "REFUSED_SOURCE",
+            PackageErrorCode::Required => "REQUIRED",
             PackageErrorCode::SkillNotFound => "SKILL_NOT_FOUND",
             PackageErrorCode::TooMany => "TOO_MANY",
             PackageErrorCode::UnknownHost => "UNKNOWN_HOST",
@@ -100,6 +109,7 @@ impl PackageErrorCode {
             PackageErrorCode::UnknownSource => "UNKNOWN_SOURCE",
             PackageErrorCode::Unreadable => "UNREADABLE",
             PackageErrorCode::TargetExists | PackageErrorCode::Unwritable => "UNWRITABLE",
+            PackageErrorCode::VersionConflict => "VERSION_CONFLICT",
             PackageErrorCode::WouldOverwrite | PackageErrorCode::WouldRemove => "CHANGED",
         }
     }
@@ -153,6 +163,19 @@ impl From<GitError> for PackageError {
             GitErrorKind::NoReference => PackageErrorCode::NoReference,
             GitErrorKind::NoPath => PackageErrorCode::NotASkill,
             GitErrorKind::NotInstalled | GitErrorKind::TooLarge | GitErrorKind::Failed => PackageErrorCode::FetchFailed,
+        };
+        Self { remedy: error.remedy, ..Self::new(code, error.message) }
+    }
+}
+
+impl From<OciError> for PackageError {
+    fn from(error: OciError) -> Self {
+        let code = match error.kind {
+            OciErrorKind::Unauthorized => PackageErrorCode::Unauthorized,
+            OciErrorKind::NotFound => PackageErrorCode::UnknownSource,
+            OciErrorKind::Mismatch => PackageErrorCode::DigestMismatch,
+            OciErrorKind::Invalid => PackageErrorCode::InvalidArtifact,
+            OciErrorKind::Failed => PackageErrorCode::FetchFailed,
         };
         Self { remedy: error.remedy, ..Self::new(code, error.message) }
     }

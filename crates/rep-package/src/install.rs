@@ -15,6 +15,8 @@ use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::journal::JournalStep;
 use crate::lock::{InstallPlace, InstalledSkill, SkillsLockFile};
+use crate::remove;
+use crate::requirement::{find_declared_version, list_requirements};
 use crate::scope::{InstallProblemKind, InstallScope, relative_path, resolve_links};
 use crate::source::OfferedSkill;
 
@@ -34,8 +36,11 @@ pub struct InstallOptions {
 pub struct InstallPlan {
     /// The skills, as they will be installed.
     pub skills: Vec<PlannedSkill>,
+    /// The skills that are removed because nothing requires them any longer.
+    pub removed: Vec<String>,
     steps: Vec<JournalStep>,
     lock: SkillsLockFile,
+    lock_before: String,
 }
 
 /// A skill, as it will be installed.
@@ -123,10 +128,13 @@ pub fn plan_install(
     scope: &InstallScope,
     now: SystemTime,
 ) -> Result<InstallPlan, PackageError> {
-    let mut plan = InstallPlan { steps: Vec::new(), lock: scope.read_lock_file()?, skills: Vec::new() };
+    let lock = scope.read_lock_file()?;
+    let lock_before = lock.to_json_text();
+    let mut plan = InstallPlan { steps: Vec::new(), lock, lock_before, skills: Vec::new(), removed: Vec::new() };
     for one in offered {
         plan.add_skill(one, options, scope, now)?;
     }
+    plan.record_requirements(offered, scope);
     Ok(plan)
 }
 
@@ -140,7 +148,7 @@ pub fn install_skills(
     let turn = scope.acquire_lock()?;
     let plan = plan_install(offered, options, scope, now)?;
     if plan.has_changes() {
-        turn.apply_steps(&plan.steps, &plan.lock.to_json_text())?;
+        turn.apply_steps(&plan.steps, Some(&plan.lock.to_json_text()))?;
     }
     Ok(plan)
 }
@@ -158,7 +166,7 @@ struct InstallRoot {
 impl InstallPlan {
     /// Whether the installation changes anything.
     pub fn has_changes(&self) -> bool {
-        self.skills.iter().any(|skill| skill.state != PlanState::Unchanged)
+        !self.steps.is_empty() || self.lock.to_json_text() != self.lock_before
     }
 
     fn add_skill(
@@ -194,6 +202,7 @@ impl InstallPlan {
                 None => JournalStep::Folder(target, one.files.clone()),
             });
         }
+        let (skill, _) = Skill::parse(one.to_skill_tree());
         let mut installed = InstalledSkill {
             origin: one.origin.clone(),
             computed_hash: files::compute_npm_hash(&one.files),
@@ -202,6 +211,10 @@ impl InstallPlan {
             hosts,
             places,
             installed_at: time::format_timestamp(now),
+            version: find_declared_version(&skill),
+            required_by: before.as_ref().map(|before| before.required_by.clone()).unwrap_or_default(),
+            is_dependency: one.is_dependency && before.as_ref().is_none_or(|before| before.is_dependency),
+            is_pinned: before.as_ref().is_some_and(|before| before.is_pinned),
             is_foreign: false,
         };
         let state = match &before {
@@ -216,6 +229,21 @@ impl InstallPlan {
         self.steps.extend(steps);
         self.skills.push(PlannedSkill { name: one.name.clone(), state, installed });
         Ok(())
+    }
+}
+
+impl InstallPlan {
+    /// Records who requires what, and removes the skills that nothing requires any longer.
+    fn record_requirements(&mut self, offered: &[OfferedSkill], scope: &InstallScope) {
+        for one in offered {
+            let (skill, _) = Skill::parse(one.to_skill_tree());
+            let required = list_requirements(&skill, &mut |_| ());
+            self.lock.record_requirements(&one.name, &required);
+        }
+        for orphan in remove::take_orphans(&mut self.lock, scope) {
+            self.removed.push(orphan.name);
+            self.steps.extend(orphan.paths.into_iter().map(JournalStep::Remove));
+        }
     }
 }
 
@@ -259,7 +287,7 @@ fn resolve_install_roots(
 }
 
 /// Whether the target already has the wanted content.
-fn is_already_in_place(target: &Path, wanted: &[PackageFile], link: Option<&Path>) -> bool {
+pub(crate) fn is_already_in_place(target: &Path, wanted: &[PackageFile], link: Option<&Path>) -> bool {
     match (link, fs::symlink_metadata(target)) {
         (_, Err(_)) => false,
         (Some(link), Ok(_)) => fs::read_link(target).is_ok_and(|to| to == link),

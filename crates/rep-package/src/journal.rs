@@ -7,6 +7,7 @@
 //! move files.
 #![expect(clippy::disallowed_methods, reason = "this module writes skills")]
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -66,6 +67,8 @@ impl JournalStep {
 pub struct InstallLock {
     lock_file: PathBuf,
     journal: PathBuf,
+    /// The record of what was placed on this machine.
+    placed: PathBuf,
     _lock_handle: File,
 }
 
@@ -84,14 +87,18 @@ impl InstallLock {
             .open(&held)
             .map_err(write_error(&held))?;
         file.lock().map_err(write_error(&held))?;
-        let turn =
-            Self { lock_file: lock_file.to_owned(), journal: folder.join(format!("{stem}.json")), _lock_handle: file };
+        let turn = Self {
+            lock_file: lock_file.to_owned(),
+            journal: folder.join(format!("{stem}.json")),
+            placed: folder.join(format!("{stem}.places")),
+            _lock_handle: file,
+        };
         turn.finish_interrupted_steps()?;
         Ok(turn)
     }
 
-    /// Applies all steps and writes the lock file. If a step fails, none is applied.
-    pub fn apply_steps(&self, steps: &[JournalStep], lock: &str) -> Result<(), AtomicDirError> {
+    /// Applies all steps and writes the lock file, if there is a new one. If a step fails, none is applied.
+    pub fn apply_steps(&self, steps: &[JournalStep], lock: Option<&str>) -> Result<(), AtomicDirError> {
         let mut made = StagedSteps { staged: Vec::new(), folders: Vec::new() };
         for step in steps {
             made.folders.extend(find_missing_folders(atomic_dir::parent_folder(step.target())));
@@ -104,10 +111,22 @@ impl InstallLock {
         fs::remove_file(&self.journal).map_err(write_error(&self.journal))?;
         done?;
         made.folders.clear();
+        // The record only says what `prune` may remove. Without it, less is removed.
+        let _ = PlacedRecord::read(&self.placed).apply_steps(steps).write(&self.placed);
         Ok(())
     }
 
-    fn perform_steps(&self, steps: &[JournalStep], makings: &[StagedDir], lock: &str) -> Result<(), AtomicDirError> {
+    /// Returns what was placed on this machine, by path.
+    pub fn read_placed(&self) -> PlacedRecord {
+        PlacedRecord::read(&self.placed)
+    }
+
+    fn perform_steps(
+        &self,
+        steps: &[JournalStep],
+        makings: &[StagedDir],
+        lock: Option<&str>,
+    ) -> Result<(), AtomicDirError> {
         for (at, (step, making)) in steps.iter().zip(makings).enumerate() {
             let done = match step {
                 JournalStep::Remove(_) => making.move_target_here(),
@@ -118,7 +137,7 @@ impl InstallLock {
                 return Err(error);
             }
         }
-        let written = replace_file(&self.lock_file, lock.as_bytes());
+        let written = lock.map_or(Ok(()), |lock| replace_file(&self.lock_file, lock.as_bytes()));
         if written.is_err() {
             undo_steps(makings);
         }
@@ -153,6 +172,52 @@ impl InstallLock {
             replace_file(&self.lock_file, lock.as_bytes())?;
         }
         fs::remove_file(&self.journal).map_err(write_error(&self.journal))
+    }
+}
+
+/// What was placed on this machine: the digest of a directory, or the target of a link, by path. Nothing else is ever
+/// removed when a lock file no longer names it.
+#[derive(Clone, Debug, Default)]
+pub struct PlacedRecord {
+    places: BTreeMap<PathBuf, String>,
+}
+
+impl PlacedRecord {
+    /// Reads the record. A missing or damaged one is empty.
+    fn read(file: &Path) -> Self {
+        let bytes = files::read_file(file, JOURNAL_BYTES_MAX).unwrap_or_default();
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let places = value["places"].as_object().into_iter().flatten();
+        let places = places.filter_map(|(path, mark)| Some((PathBuf::from(path), mark.as_str()?.to_owned())));
+        Self { places: places.collect() }
+    }
+
+    fn apply_steps(mut self, steps: &[JournalStep]) -> Self {
+        for step in steps {
+            let target = step.target().to_owned();
+            match step {
+                JournalStep::Folder(_, found) => self.places.insert(target, files::digest_files(found)),
+                JournalStep::Link(_, to) => self.places.insert(target, format!("link {}", to.display())),
+                JournalStep::Remove(_) => self.places.remove(&target),
+            };
+        }
+        self
+    }
+
+    fn write(&self, file: &Path) -> Result<(), AtomicDirError> {
+        let places: serde_json::Map<String, Value> =
+            self.places.iter().map(|(path, mark)| (path.to_string_lossy().into_owned(), json!(mark))).collect();
+        replace_file(file, json!({ "version": 1, "places": places }).to_string().as_bytes())
+    }
+
+    /// Returns the paths, and whether each still has what was placed there.
+    pub fn list_existing(&self) -> Vec<(PathBuf, bool)> {
+        let existing = self.places.iter().filter(|(path, _)| fs::symlink_metadata(path).is_ok());
+        let is_same = |path: &Path, mark: &str| match fs::read_link(path) {
+            Ok(target) => mark == format!("link {}", target.display()),
+            Err(_) => files::read_all_files(path).is_ok_and(|found| files::digest_files(&found) == mark),
+        };
+        existing.map(|(path, mark)| (path.clone(), is_same(path, mark))).collect()
     }
 }
 
@@ -269,7 +334,7 @@ mod tests {
             JournalStep::Folder(world.path_of("a/one"), files("1")),
             JournalStep::Link(world.path_of("b/one"), PathBuf::from("../a/one")),
         ];
-        turn.apply_steps(&steps, "{}").unwrap();
+        turn.apply_steps(&steps, Some("{}")).unwrap();
         assert_eq!(
             (world.read_text("b/one/SKILL.md"), world.read_text("lock.json")),
             ("1".to_owned(), "{}".to_owned())
@@ -281,7 +346,7 @@ mod tests {
             JournalStep::Folder(world.path_of("new/deep/one"), files("2")),
             JournalStep::Folder(world.path_of("c/one"), files("2")),
         ];
-        assert!(turn.apply_steps(&steps, "{2}").is_err());
+        assert!(turn.apply_steps(&steps, Some("{2}")).is_err());
         assert_eq!(
             (world.read_text("a/one/SKILL.md"), world.read_text("lock.json")),
             ("1".to_owned(), "{}".to_owned())
@@ -295,14 +360,14 @@ mod tests {
             JournalStep::Folder(world.path_of("d/one"), files("3")),
             JournalStep::Remove(world.path_of("b/one")),
         ];
-        assert!(turn.apply_steps(&steps, "{3}").is_err());
+        assert!(turn.apply_steps(&steps, Some("{3}")).is_err());
         assert_eq!(
             (world.read_text("a/one/SKILL.md"), world.read_text("b/one/SKILL.md")),
             ("1".to_owned(), "1".to_owned())
         );
         assert_eq!(list_names(&world.path_of("a")), ["one"]);
         assert!(!world.path_of("d").exists());
-        assert_eq!(list_names(&world.path_of("own")).len(), 1, "no journal is left");
+        assert!(!list_names(&world.path_of("own")).iter().any(|name| name.contains(".json")), "no journal is left");
     }
 
     /// Stops between any two steps, as a crash does, and checks how the next process recovers.
@@ -370,7 +435,7 @@ mod tests {
         let turn = world.acquire_lock();
         JournalStep::Folder(world.path_of("a/one"), files("new")).stage_content().unwrap().abandon();
         assert_eq!(list_names(&world.path_of("a")).len(), 2);
-        turn.apply_steps(&[JournalStep::Folder(world.path_of("a/two"), files("2"))], "{}").unwrap();
+        turn.apply_steps(&[JournalStep::Folder(world.path_of("a/two"), files("2"))], Some("{}")).unwrap();
         assert_eq!(
             (list_names(&world.path_of("a")), world.read_text("a/one/SKILL.md")),
             (vec!["one".to_owned(), "two".to_owned()], "old".to_owned())

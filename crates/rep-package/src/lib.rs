@@ -26,8 +26,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod artifact;
 pub mod atomic_dir;
 pub mod client;
+pub mod content_store;
 mod error;
 pub mod export;
 pub mod files;
@@ -37,9 +39,15 @@ pub mod install;
 pub mod journal;
 pub mod lock;
 pub mod pack;
+pub mod push;
 pub mod remove;
+pub mod requirement;
+pub mod resolve;
 pub mod scope;
 pub mod source;
+pub mod sync;
+pub mod update;
+pub mod version_range;
 pub mod working_copy;
 
 pub use error::{PackageError, PackageErrorCode};

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::files;
+use crate::requirement::SkillRequirement;
 
 /// The name of the file.
 pub const LOCK_FILE: &str = "skills-lock.json";
@@ -33,7 +34,7 @@ pub struct SkillsLockFile {
 /// The source of an installed skill.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct InstallOrigin {
-    /// The kind, in the words of the npm tool: `local`, `well-known`, `github`, `gitlab` or `git`.
+    /// The kind, in the words of the npm tool: `local`, `well-known`, `github`, `gitlab` or `git`; and `oci`.
     pub kind: String,
     /// The source: a path relative to the lock file, or a name for a URL.
     pub source: String,
@@ -47,6 +48,10 @@ pub struct InstallOrigin {
     pub index_digest: Option<String>,
     /// The commit of a repository or a working copy.
     pub commit: Option<String>,
+    /// The digest of the manifest in a registry.
+    pub manifest: Option<String>,
+    /// The range of versions that was asked for.
+    pub wanted: Option<String>,
 }
 
 /// A place where a skill was installed.
@@ -75,6 +80,14 @@ pub struct InstalledSkill {
     pub places: Vec<InstallPlace>,
     /// The time of the installation.
     pub installed_at: String,
+    /// The version that the skill declares.
+    pub version: Option<String>,
+    /// The installed skills that require it.
+    pub required_by: Vec<String>,
+    /// Whether it was installed only because other skills require it.
+    pub is_dependency: bool,
+    /// Whether updates skip it.
+    pub is_pinned: bool,
     /// Whether another tool wrote the entry, so that it has no `rep` field.
     pub is_foreign: bool,
 }
@@ -131,6 +144,8 @@ impl SkillsLockFile {
         let own = entry.get("rep").filter(|own| own.is_object());
         let ours = own.cloned().unwrap_or_default();
         let list = |key: &str| ours.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+        let texts = |key: &str| list(key).iter().filter_map(|one| one.as_str().map(str::to_owned)).collect();
+        let is_set = |key: &str| ours.get(key) == Some(&Value::Bool(true));
         let put = |value: &Value| Some(InstallPlace { path: text(value, "path")?, link: text(value, "link") });
         let files = ours.get("files").and_then(Value::as_object).into_iter().flatten();
         Some(InstalledSkill {
@@ -142,13 +157,19 @@ impl SkillsLockFile {
                 skill_path: text(entry, "skillPath"),
                 index_digest: text(entry, "wellKnownDigest"),
                 commit: text(&ours, "commit"),
+                manifest: text(&ours, "manifest"),
+                wanted: text(&ours, "wanted"),
             },
             computed_hash: text(entry, "computedHash").unwrap_or_default(),
             digest: text(&ours, "digest").unwrap_or_default(),
             files: files.filter_map(|(path, mark)| Some((path.clone(), mark.as_str()?.to_owned()))).collect(),
-            hosts: list("hosts").iter().filter_map(|host| host.as_str().map(str::to_owned)).collect(),
+            hosts: texts("hosts"),
             places: list("places").iter().filter_map(put).collect(),
             installed_at: text(&ours, "installed").unwrap_or_default(),
+            version: text(&ours, "version"),
+            required_by: texts("requiredBy"),
+            is_dependency: is_set("dependency"),
+            is_pinned: is_set("pinned"),
             is_foreign: own.is_none(),
         })
     }
@@ -192,12 +213,39 @@ impl SkillsLockFile {
             ("installed", json!(skill.installed_at)),
         ];
         own.extend(fields.map(|(key, value)| (key.to_owned(), value)));
-        match &origin.commit {
-            Some(commit) => drop(own.insert("commit".to_owned(), json!(commit))),
-            None => drop(own.shift_remove("commit")),
+        let flag = |is_set: bool| is_set.then(|| json!(true));
+        let optional = [
+            ("commit", origin.commit.as_ref().map(|commit| json!(commit))),
+            ("manifest", origin.manifest.as_ref().map(|manifest| json!(manifest))),
+            ("wanted", origin.wanted.as_ref().map(|wanted| json!(wanted))),
+            ("version", skill.version.as_ref().map(|version| json!(version))),
+            ("requiredBy", (!skill.required_by.is_empty()).then(|| json!(skill.required_by))),
+            ("dependency", flag(skill.is_dependency)),
+            ("pinned", flag(skill.is_pinned)),
+        ];
+        for (key, value) in optional {
+            match value {
+                Some(value) => drop(own.insert(key.to_owned(), value)),
+                None => drop(own.shift_remove(key)),
+            }
         }
         entry.insert("rep".to_owned(), Value::Object(own));
         skills.insert(name.to_owned(), Value::Object(entry));
+    }
+
+    /// Records what a skill requires, in the entries of the required skills.
+    pub fn record_requirements(&mut self, name: &str, required: &[SkillRequirement]) {
+        for other in self.skill_names() {
+            let Some(mut skill) = self.get(&other).filter(|skill| !skill.is_foreign) else { continue };
+            let is_required = required.iter().any(|one| one.name == other);
+            if skill.required_by.iter().any(|known| known == name) == is_required {
+                continue;
+            }
+            skill.required_by.retain(|known| known != name);
+            skill.required_by.extend(is_required.then(|| name.to_owned()));
+            skill.required_by.sort();
+            self.insert_skill(&other, &skill);
+        }
     }
 
     /// Removes a skill's entry.
@@ -247,6 +295,10 @@ mod tests {
                 InstallPlace { path: ".claude/skills/a".to_owned(), link: Some("../../.agents/skills/a".to_owned()) },
             ],
             installed_at: "2026-11-15T00:00:00.000Z".to_owned(),
+            version: Some("1.2.0".to_owned()),
+            required_by: vec!["b".to_owned()],
+            is_dependency: true,
+            is_pinned: true,
             is_foreign: false,
         };
         lock.insert_skill("a", &skill);

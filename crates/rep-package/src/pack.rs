@@ -22,8 +22,27 @@ pub struct PackedSkill {
     pub digest: String,
 }
 
+/// A skill that was read and checked, ready to be packed.
+#[derive(Debug)]
+pub struct SkillToPack {
+    /// The skill's name, and the directory of its files.
+    pub name: String,
+    /// The skill.
+    pub skill: Skill,
+    /// Its files, below a directory with its name: path, content, and whether it is executable.
+    pub files: Vec<(String, Vec<u8>, bool)>,
+}
+
 /// Packs a skill into a zip, unless it has errors or contains credentials. `word` is how the user named it.
 pub fn pack_skill(entry: &CatalogEntry, word: &str) -> Result<PackedSkill, PackageError> {
+    let SkillToPack { name, files: packed, .. } = read_skill_to_pack(entry, word)?;
+    let bytes = rep_archive::write_zip(&packed)
+        .map_err(|error| PackageError::new(PackageErrorCode::Unwritable, format!("`{name}`: {error}")))?;
+    Ok(PackedSkill { name, files: packed.len(), digest: files::digest_bytes(&bytes), bytes })
+}
+
+/// Reads a skill for packing, unless it has errors or contains credentials. `word` is how the user named it.
+pub fn read_skill_to_pack(entry: &CatalogEntry, word: &str) -> Result<SkillToPack, PackageError> {
     let found = SkillLocation::from_entry(entry);
     let (skill, faults) = Skill::parse(found.read(ReadExtent::Folder)?);
     let findings = check_skill(&skill, faults, &CheckOptions::default()).findings;
@@ -46,10 +65,8 @@ pub fn pack_skill(entry: &CatalogEntry, word: &str) -> Result<PackedSkill, Packa
         let remedy = "move it out of the skill's directory";
         return Err(PackageError::new(PackageErrorCode::Credential, message).remedy(remedy));
     }
-    let packed = files::select_packed_files(&files, &name);
-    let bytes = rep_archive::write_zip(&packed)
-        .map_err(|error| PackageError::new(PackageErrorCode::Unwritable, format!("`{name}`: {error}")))?;
-    Ok(PackedSkill { name, files: packed.len(), digest: files::digest_bytes(&bytes), bytes })
+    let files = files::select_packed_files(&files, &name);
+    Ok(SkillToPack { name, skill, files })
 }
 
 /// Packs a skill's directory as a `.tar.gz`, for clients that may read it anyway.

@@ -27,6 +27,8 @@ pub struct Removal {
     pub removed: Vec<String>,
     /// The paths that were kept because other hosts link to them.
     pub kept: Vec<String>,
+    /// The skills that were removed too, because only removed skills required them.
+    pub orphans: Vec<String>,
 }
 
 /// The places of one skill to remove.
@@ -52,13 +54,59 @@ pub fn remove_skills(options: &RemoveOptions, scope: &InstallScope) -> Result<Re
             places_of_hosts(name, &skill, &options.hosts, scope, &mut lock, &mut removal.kept)
         };
         if going.is_complete {
+            check_not_required(name, &skill, options)?;
             lock.remove_skill(name);
+            lock.record_requirements(name, &[]);
         }
         removal.removed.extend(going.paths.iter().map(|path| scope.display_path(path)));
         steps.extend(going.paths.into_iter().map(JournalStep::Remove));
     }
-    turn.apply_steps(&steps, &lock.to_json_text())?;
+    for orphan in take_orphans(&mut lock, scope) {
+        removal.removed.extend(orphan.paths.iter().map(|path| scope.display_path(path)));
+        steps.extend(orphan.paths.into_iter().map(JournalStep::Remove));
+        removal.orphans.push(orphan.name);
+    }
+    turn.apply_steps(&steps, Some(&lock.to_json_text()))?;
     Ok(removal)
+}
+
+/// Fails if a skill that stays installed requires this one.
+fn check_not_required(name: &str, skill: &InstalledSkill, options: &RemoveOptions) -> Result<(), PackageError> {
+    match skill.required_by.iter().find(|other| !options.names.contains(other)) {
+        Some(other) if !options.is_forced => {
+            let message = format!("`{name}` was not removed: `{other}` requires it");
+            Err(PackageError::new(PackageErrorCode::Required, message)
+                .remedy(format!("remove `{other}` too, or pass --force")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A skill that nothing requires any longer.
+pub(crate) struct OrphanedSkill {
+    pub(crate) name: String,
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Removes the skills from a lock file that were installed for others and that nothing requires any longer. A skill that
+/// was changed since is kept, as one that the user asked for.
+pub(crate) fn take_orphans(lock: &mut SkillsLockFile, scope: &InstallScope) -> Vec<OrphanedSkill> {
+    let mut all = Vec::new();
+    loop {
+        let is_orphan = |name: &String| {
+            lock.get(name).is_some_and(|skill| skill.is_dependency && skill.required_by.is_empty() && !skill.is_foreign)
+        };
+        let Some(name) = lock.skill_names().into_iter().find(is_orphan) else { return all };
+        let Some(mut skill) = lock.get(&name) else { return all };
+        if check_unchanged(&name, &skill, scope).is_err() {
+            skill.is_dependency = false;
+            lock.insert_skill(&name, &skill);
+            continue;
+        }
+        all.push(OrphanedSkill { paths: all_places(&name, &skill, scope).paths, name: name.clone() });
+        lock.remove_skill(&name);
+        lock.record_requirements(&name, &[]);
+    }
 }
 
 /// Fails if a file differs from the installed one. Missing files are fine.

@@ -10,6 +10,7 @@ use rep_library::hosts::{DiscoveryHost, HOSTS, HostFolderTarget, shared_folder};
 use rep_model::suggestion::nearest_name;
 use rep_model::{ResolvedSkillPath, resolve_skill_path};
 
+use crate::atomic_dir::PackageFile;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::journal::InstallLock;
@@ -202,6 +203,13 @@ impl InstallScope {
             let remedy = near.map(|near| format!("did you mean `{near}`?"));
             PackageError { remedy, ..PackageError::new(PackageErrorCode::NotInstalled, message) }
         })
+    }
+
+    /// Reads the files of an installed skill from one of its places that has what the lock file records.
+    pub(crate) fn read_installed_files(&self, name: &str, skill: &InstalledSkill) -> Option<Vec<PackageFile>> {
+        let folders = skill.places.iter().filter(|put| put.link.is_none());
+        let mut found = folders.filter_map(|put| files::read_all_files(&self.resolve_place(name, put)?).ok());
+        found.find(|found| files::digest_files(found) == skill.digest)
     }
 
     /// Compares the named skills, or all, with what was installed.

@@ -4,6 +4,8 @@
 mod comparison;
 mod grammar;
 mod local;
+mod recorded;
+mod registry;
 mod repository;
 mod well_known;
 
@@ -14,6 +16,7 @@ use rep_model::{Skill, SkillTree};
 
 pub use comparison::{SourceComparison, SourceState, compare_with_sources};
 pub use grammar::{InstallSource, RepositoryHost, RepositorySource};
+pub(crate) use recorded::{RecordedSources, SourceMoment};
 
 use crate::atomic_dir::PackageFile;
 use crate::client::SourceClient;
@@ -38,11 +41,13 @@ pub struct OfferedSkill {
     pub files: Vec<PackageFile>,
     /// Its source.
     pub origin: InstallOrigin,
+    /// Whether it is installed only because another skill requires it.
+    pub is_dependency: bool,
 }
 
 impl OfferedSkill {
     /// Creates a skill from its files. The name is the declared one, or else that of its directory.
-    fn new(fallback: &str, files: Vec<PackageFile>, origin: InstallOrigin) -> Result<Self, PackageError> {
+    pub(crate) fn new(fallback: &str, files: Vec<PackageFile>, origin: InstallOrigin) -> Result<Self, PackageError> {
         let (skill, _) = Skill::parse(build_skill_tree(fallback, &files));
         let name = skill.name().unwrap_or(fallback).to_owned();
         let description =
@@ -53,7 +58,7 @@ impl OfferedSkill {
                 PackageError::new(PackageErrorCode::InvalidSkill, message).remedy("ask its author to rename it")
             );
         }
-        Ok(Self { name, description, files, origin })
+        Ok(Self { name, description, files, origin, is_dependency: false })
     }
 
     /// Whether another skill has the same files.
@@ -76,7 +81,7 @@ fn build_skill_tree(folder: &str, files: &[PackageFile]) -> SkillTree {
 }
 
 /// Whether a skill's name is a valid directory name on every system. The checks decide whether it is a good name.
-fn is_folder_name(name: &str) -> bool {
+pub(crate) fn is_folder_name(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     !name.is_empty()
         && name.len() <= 200
@@ -107,6 +112,7 @@ pub fn load_offered_skills(
             wanted.extend(repository.skill.clone());
             repository::load_from_repository(repository, &wanted, client, warn)?
         }
+        InstallSource::Registry(reference) => registry::load_from_registry(reference, &wanted, client, warn)?,
         InstallSource::Local(_) if path.is_file() && rep_archive::is_archive_name(source) => {
             local::load_from_archive(path, scope)?
         }
@@ -142,10 +148,18 @@ fn is_mistyped_path(source: &str) -> bool {
     !source.contains(':') && source.split('/').next().is_some_and(|first| Path::new(first).is_dir())
 }
 
+/// Parses the address of an artifact in a registry.
+pub fn parse_registry_reference(text: &str) -> Result<rep_net::oci::OciReference, PackageError> {
+    rep_net::oci::OciReference::parse(text).map_err(|reason| {
+        let message = format!("`{}`: {reason}", text.escape_debug());
+        PackageError::new(PackageErrorCode::RefusedSource, message).remedy("write `oci://HOST/REPOSITORY:TAG`")
+    })
+}
+
 fn unknown_source_error(source: &str) -> PackageError {
     PackageError::new(PackageErrorCode::UnknownSource, format!("`{source}` does not exist")).remedy(
-        "pass a directory, a .skill, .zip or .tar.gz file, a git repository such as `owner/repo`, or an https URL with \
-         an index of skills",
+        "pass a directory, a .skill, .zip or .tar.gz file, a git repository such as `owner/repo`, an artifact such as \
+         `oci://HOST/REPOSITORY:TAG`, or an https URL with an index of skills",
     )
 }
 

@@ -7,6 +7,7 @@
 
 mod document;
 mod git_server;
+mod registry;
 mod rule_page;
 mod scratch;
 mod server;
@@ -16,6 +17,7 @@ mod wait;
 
 pub use document::{ConsoleBlock, ConsoleCommand, DocumentBlock, matches_output, parse_document, update_output};
 pub use git_server::{GitServer, TestRepository};
+pub use registry::{Registry, RegistryProtection};
 pub use rule_page::{ExampleFile, ExampleKind, RuleExample, RulePage};
 pub use scratch::{ProgramRun, RunObserver, ScratchFolder, observe_runs};
 pub use server::{ReceivedRequest, TestResponse, TestServer, build_response};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use rep_library::find_project_folder;
 use rep_library::hosts::{DiscoveryHost, HOSTS};
+use rep_net::oci::CredentialFiles;
 use rep_package::InstallScope;
 use rep_package::client::{SourceClient, SourceClientOptions};
 
@@ -57,5 +58,6 @@ impl ScopeArgs {
 
 /// Returns the client that fetches skills for this user.
 pub(crate) fn open_source_client(is_offline: bool) -> Result<SourceClient, Failure> {
-    Ok(SourceClient::new(SourceClientOptions { cache: cache_folder(), is_offline })?)
+    let credentials = CredentialFiles::from_environment(|name| std::env::var_os(name));
+    Ok(SourceClient::new(SourceClientOptions { cache: cache_folder(), credentials, is_offline })?)
 }

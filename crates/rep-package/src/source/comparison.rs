@@ -3,7 +3,8 @@
 use rep_net::git::GitReference;
 
 use super::grammar::RepositorySource;
-use super::{local, repository, well_known};
+use super::recorded::SourceMoment;
+use super::{local, registry, repository, well_known};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::lock::{InstalledSkill, SkillsLockFile};
@@ -90,8 +91,30 @@ fn check_source(
     }
     match (origin.kind.as_str(), &origin.url) {
         ("well-known", Some(url)) => check_index(name, skill, url, client, warn),
+        ("oci", _) => check_registry(name, skill, client, warn),
         ("local", _) if !skill.is_foreign => check_local_source(name, skill, scope),
         (kind, _) => SourceState::Unknown(format!("the source type `{kind}` belongs to another tool")),
+    }
+}
+
+/// Compares a skill with its registry: the digest of the manifest first, then the content.
+fn check_registry(
+    name: &str,
+    skill: &InstalledSkill,
+    client: &SourceClient,
+    warn: &mut dyn FnMut(&str),
+) -> SourceState {
+    match registry::load_recorded(name, &skill.origin, SourceMoment::Newest, client, warn) {
+        Err(error) if error.code == PackageErrorCode::UnknownSource => SourceState::Gone(error.message),
+        Err(error) => SourceState::Unknown(error.message),
+        Ok(None) => SourceState::Gone(format!("`{}` no longer contains it", skill.origin.source)),
+        Ok(Some(offered)) if is_same_content(skill, &offered.files) => SourceState::Current,
+        Ok(Some(offered)) => {
+            let shown = |origin: &crate::lock::InstallOrigin| origin.reference.clone().unwrap_or_default();
+            let (old, new) = (shown(&skill.origin), shown(&offered.origin));
+            let moved = format!("the tag `{new}` has other content");
+            SourceState::Outdated(if old == new { moved } else { format!("{old} → {new}") })
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use percent_encoding::percent_decode_str;
 use rep_net::git::{GitReference, GitUrl};
+use rep_net::oci::{OCI_SCHEME, OciReference};
 
 use crate::error::{PackageError, PackageErrorCode};
 
@@ -18,6 +19,8 @@ pub enum InstallSource {
     Index(String),
     /// A git repository.
     Repository(RepositorySource),
+    /// An artifact in a registry.
+    Registry(OciReference),
 }
 
 /// A git repository, and what is wanted from it.
@@ -70,6 +73,9 @@ impl InstallSource {
         }
         if is_path(text) {
             return Ok(InstallSource::Local(text.to_owned()));
+        }
+        if text.starts_with(OCI_SCHEME) {
+            return OciReference::parse(text).map(InstallSource::Registry).map_err(refused);
         }
         let (bare, fragment) = split_fragment(text);
         let repository = match parse_repository(bare) {
@@ -334,6 +340,7 @@ mod tests {
         match InstallSource::parse(text) {
             Ok(InstallSource::Local(path)) => format!("local {path}"),
             Ok(InstallSource::Index(url)) => format!("index {url}"),
+            Ok(InstallSource::Registry(reference)) => format!("registry {reference}"),
             Ok(InstallSource::Repository(source)) => {
                 let mut text = format!("{} {}", source.host.source_type(), source.url);
                 for (word, value) in [

@@ -114,7 +114,7 @@ fn prepare_outgoing_request(
         method: request.method,
         url: filled.url,
         headers: headers.map(|(is_secret, name, value)| HttpHeader { name, value, is_secret }).collect(),
-        body: filled.body,
+        body: filled.body.map(String::into_bytes),
         has_secret_body: request.body.iter().flatten().any(|piece| piece.secret_name().is_some()),
         is_idempotent: request.is_idempotent,
     })

@@ -63,7 +63,10 @@ const GROUPS: &[CommandGroup] = &[
     CommandGroup {
         name: "Package",
         summary: "Install skills, and export them to hosts",
-        commands: &["install", "remove", "outdated", "verify", "pack", "hosts", "export", "import"],
+        commands: &[
+            "install", "remove", "sync", "update", "outdated", "verify", "pin", "unpin", "pack", "push", "hosts",
+            "export", "import",
+        ],
     },
     CommandGroup {
         name: "Govern",

@@ -8,9 +8,11 @@ use rep_check::render::escape_invisible;
 use rep_library::hosts::{DiscoveryHost, HOSTS};
 use rep_model::truncate::truncate_chars;
 use rep_package::InstallScope;
+use rep_package::client::SourceClient;
 use rep_package::install::{
     InstallOptions, InstallPlan, OfferedSkillErrors, PlannedSkill, check_offered_skill, install_skills, plan_install,
 };
+use rep_package::resolve::resolve_requirements;
 use rep_package::scope::{ANY_HOST, resolve_host_ids};
 use rep_package::source::{OfferedSkill, load_offered_skills};
 use serde_json::{Value, json};
@@ -69,7 +71,8 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let scope = args.scope.resolve()?;
     let is_asked = !args.yes && !args.json && !args.dry_run && io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut hosts = resolve_host_ids(&args.host)?;
-    let mut offered = load_all_sources(args, &scope, output)?;
+    let client = open_source_client(false)?;
+    let mut offered = load_all_sources(args, &scope, &client, output)?;
     if is_asked && args.skill.is_empty() && offered.len() > 1 {
         offered = choose_skills(offered, output)?;
     }
@@ -81,6 +84,7 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     }
     let options = InstallOptions { hosts, copies: args.copy, is_forced: args.force };
     let now = SystemTime::now();
+    let offered = resolve_requirements(offered, &scope, &client, &mut |note| output.warn(note))?;
     let count = offered.len();
     let offered = skip_unfit_skills(offered, &options, &scope, output)?;
     let skipped = count - offered.len();
@@ -89,6 +93,11 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     } else {
         install_skills(&offered, &options, &scope, now)?
     };
+    if !args.dry_run {
+        for one in &offered {
+            client.content().store(&one.files);
+        }
+    }
     report_plan(args, &plan, &scope, output);
     if !args.dry_run && !scope.is_personal && !args.json && plan.has_changes() {
         output.print_message("project skills are untrusted after installation; run `rep trust` to use them");
@@ -101,14 +110,18 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
 }
 
 /// Loads the skills of all sources. The same skill from two sources counts once.
-fn load_all_sources(args: &Args, scope: &InstallScope, output: &mut Output) -> Result<Vec<OfferedSkill>, Failure> {
-    let client = open_source_client(false)?;
+fn load_all_sources(
+    args: &Args,
+    scope: &InstallScope,
+    client: &SourceClient,
+    output: &mut Output,
+) -> Result<Vec<OfferedSkill>, Failure> {
     let mut all: Vec<OfferedSkill> = Vec::new();
     let is_single = args.sources.len() == 1;
     for source in &args.sources {
         // Of several sources, each named skill must be in one of them only.
         let wanted: &[String] = if is_single { &args.skill } else { &[] };
-        let found = load_offered_skills(source, wanted, scope, &client, &mut |note| output.warn(note))?;
+        let found = load_offered_skills(source, wanted, scope, client, &mut |note| output.warn(note))?;
         for one in found.into_iter().filter(|one| args.skill.is_empty() || args.skill.contains(&one.name)) {
             match all.iter().find(|known| known.name == one.name) {
                 None => all.push(one),
@@ -135,7 +148,7 @@ fn skip_unfit_skills(
 ) -> Result<Vec<OfferedSkill>, Failure> {
     let (mut fit, mut last) = (Vec::new(), None);
     for one in offered {
-        let checked = check_offered_skill(&one, options.is_forced).map_err(|errors| report_refusal(&errors, output));
+        let checked = check_offered(&one, options.is_forced, output);
         let planned = checked.and_then(|()| {
             let alone = plan_install(std::slice::from_ref(&one), options, scope, SystemTime::now());
             alone.map(drop).map_err(Failure::from)
@@ -157,6 +170,11 @@ fn skip_unfit_skills(
         }
         None => Ok(fit),
     }
+}
+
+/// Checks a skill before it is installed, and prints its errors.
+pub(super) fn check_offered(one: &OfferedSkill, is_forced: bool, output: &mut Output) -> Result<(), Failure> {
+    check_offered_skill(one, is_forced).map_err(|errors| report_refusal(&errors, output))
 }
 
 /// Prints the errors of a skill that is not installed.
@@ -243,9 +261,14 @@ fn report_plan(args: &Args, plan: &InstallPlan, scope: &InstallScope, output: &m
             "scope": scope.name(),
             "lock": scope.lock_file.to_string_lossy(),
             "dry_run": args.dry_run,
+            "removed": plan.removed,
             "skills": plan.skills.iter().map(one).collect::<Vec<Value>>(),
         }));
         return;
+    }
+    for name in &plan.removed {
+        let verb = if args.dry_run { "would be removed" } else { "removed" };
+        output.print_message(&format!("{name}: {verb}, because no installed skill requires it any longer"));
     }
     for skill in &plan.skills {
         for put in &skill.installed.places {
@@ -253,10 +276,12 @@ fn report_plan(args: &Args, plan: &InstallPlan, scope: &InstallScope, output: &m
             output.write_data(&escape_invisible(&format!("{}{arrow}", put.path)));
             output.write_data("\n");
         }
+        let required = &skill.installed.required_by;
+        let why = if required.is_empty() { String::new() } else { format!(", required by {}", required.join(", ")) };
         let state = skill.state.as_str();
         let state = if args.dry_run { format!("would be {state}") } else { state.to_owned() };
         output.print_message(&format!(
-            "{}: {state}, {} files, {}",
+            "{}: {state}, {} files, {}{why}",
             skill.name,
             skill.installed.files.len(),
             skill.installed.hosts.join(", ")

@@ -57,6 +57,9 @@ fn remove_from_scope(args: &Args, output: &mut Output) -> Result<Exit, Failure> 
     }
     if !removal.removed.is_empty() {
         output.print_message(&format!("removed {}", args.names.join(", ")));
+        for name in &removal.orphans {
+            output.print_message(&format!("removed {name}, because no installed skill requires it any longer"));
+        }
     }
     Ok(Exit::Fine)
 }

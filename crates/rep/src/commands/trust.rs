@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use rep_check::render::escape_invisible;
-use rep_library::CatalogEntry;
 use rep_library::decisions::SkillFileChange;
 use rep_library::trust::{self, ProjectTrust};
 
@@ -95,7 +94,7 @@ fn show_changes(trust: &ProjectTrust, output: &mut Output) -> Result<Exit, Failu
             .hint("its project was never trusted; review the skill, then run `rep trust`")
     })?;
     for (index, changes) in &changed {
-        output.write_data(&render_changes(&trust.catalog.entries[*index], changes));
+        output.write_data(&render_changes(&trust.catalog.entries[*index].qualified_name, changes));
     }
     let count = changed.len();
     if count == 0 {
@@ -110,17 +109,17 @@ fn show_changes(trust: &ProjectTrust, output: &mut Output) -> Result<Exit, Failu
 }
 
 /// Renders changes as a unified diff, without control characters.
-pub(super) fn render_changes(entry: &CatalogEntry, changes: &[SkillFileChange]) -> String {
+pub(super) fn render_changes(name: &str, changes: &[SkillFileChange]) -> String {
     let mut text = String::new();
     for change in changes {
-        let diff = change.render_diff(&entry.qualified_name);
+        let diff = change.render_diff(name);
         let lines: Vec<&str> = diff.lines().collect();
         for line in lines.iter().take(LINES_MAX) {
             text.push_str(&escape_invisible(&line.replace('\t', "    ")));
             text.push('\n');
         }
         if lines.len() > LINES_MAX {
-            let path = format!("{}/{}", entry.qualified_name, change.path);
+            let path = format!("{name}/{}", change.path);
             text.push_str(&format!("… {} more lines of `{}`\n", lines.len() - LINES_MAX, escape_invisible(&path)));
         }
     }

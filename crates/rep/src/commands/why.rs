@@ -151,7 +151,7 @@ fn print_changes(library: &LibraryArgs, entry: &CatalogEntry, output: &mut Outpu
     let project = library.project_folder()?;
     let changes = UserDecisions::read(&file)?.find_changes(&file, &project, &entry.folder);
     if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-        output.write_data(&render_changes(entry, &changes));
+        output.write_data(&render_changes(&entry.qualified_name, &changes));
     }
     Ok(())
 }

@@ -62,14 +62,24 @@ const NEEDS_TERMINAL: &[(&str, &str)] = &[("rep policy disk-tidy:save-list --app
 /// Examples that an editor starts. Without one they end at once, with 1.
 const NEEDS_EDITOR: &[&str] = &["rep lsp"];
 
+/// Examples that need a registry, which does not run here. Without one they end with 2.
+const NEEDS_REGISTRY: &[&str] = &[
+    "rep push glossary oci://127.0.0.1:1/team/glossary:1.0.0",
+    "rep push glossary slugify oci://127.0.0.1:1/team/all --collection team",
+];
+
 /// What a reader did before the examples of a command.
 const BEFORE: &[(&str, &[&str])] = &[
     ("audit", &["rep run csv-profile:profile --input @arguments.json"]),
     ("enable", &["rep disable glossary", "rep disable glossary --user"]),
     ("install", &["rep pack ../team-skills/glossary"]),
     ("outdated", INSTALLED),
+    ("pin", INSTALLED),
     ("remove", INSTALLED),
     ("secrets rm", &["printf %s secret | rep secrets set OCR_API_KEY"]),
+    ("sync", INSTALLED),
+    ("unpin", INSTALLED),
+    ("update", INSTALLED),
     ("verify", INSTALLED),
 ];
 const INSTALLED: &[&str] = &[
@@ -155,7 +165,8 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
       Find     show, select, query, ask, why, eval-triggers
       Run      exec, workflow, state, tasks, deps
       Serve    prompt, read
-      Package  remove, outdated, verify, pack, hosts, export, import
+      Package  remove, sync, update, outdated, verify, pin, unpin, pack, push,
+               hosts, export, import
       Govern   trust, untrust, enable, disable, policy, secrets, audit
 
     Run rep help COMMAND for a command, rep help GROUP for a group.
@@ -326,6 +337,7 @@ fn every_example_of_every_help_works() {
             let found = shell(&scratch, &example.replace(TASK, &task).replace(INDEX, &address));
             let is_right = match NEEDS_TERMINAL.iter().find(|(of, _)| *of == code) {
                 Some((_, words)) => found.code == 3 && found.stderr.contains(words),
+                None if NEEDS_REGISTRY.contains(&code) => found.code == 2 && found.stderr.contains("the registry"),
                 None => found.code == i32::from(NEEDS_EDITOR.contains(&code)),
             };
             if !is_right {

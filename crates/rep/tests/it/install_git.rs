@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 
 use crate::{json as parsed, rep, run};
 
-fn skill(name: &str, word: &str) -> String {
+pub(super) fn skill(name: &str, word: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: Fills {word} forms. Use when the user brings a {word} form.\n---\n\n# {name}\n\n1. Fill the form.\n"
     )
 }
 
 /// A project, and a repository of skills at a server.
-struct GitWorld {
-    scratch: ScratchFolder,
-    repository: TestRepository,
-    server: GitServer,
+pub(super) struct GitWorld {
+    pub(super) scratch: ScratchFolder,
+    pub(super) repository: TestRepository,
+    pub(super) server: GitServer,
 }
 
 impl GitWorld {
     /// Creates a repository with two skills and the tag `v1.0.0`.
-    fn new(login: Option<&str>) -> Self {
+    pub(super) fn new(login: Option<&str>) -> Self {
         let scratch = ScratchFolder::new();
         let root = scratch.work_folder().join("srv");
         let repository = TestRepository::create(&root.join("skills"));
@@ -38,20 +38,20 @@ impl GitWorld {
         Self { scratch, repository, server }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         self.server.url("skills")
     }
 
-    fn run(&self, words: &[&str]) -> ProgramRun {
+    pub(super) fn run(&self, words: &[&str]) -> ProgramRun {
         let (command, rest) = words.split_first().expect("there is a command");
         run(&self.scratch, &[&[*command, "--project", "project"], rest].concat())
     }
 
-    fn lock(&self) -> Value {
+    pub(super) fn lock(&self) -> Value {
         serde_json::from_str(&self.scratch.read_file("project/skills-lock.json")).expect("the lock file is JSON")
     }
 
-    fn installed(&self, path: &str) -> std::path::PathBuf {
+    pub(super) fn installed(&self, path: &str) -> std::path::PathBuf {
         self.scratch.work_folder().join("project/.agents/skills").join(path)
     }
 }

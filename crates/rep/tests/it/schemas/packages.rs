@@ -66,13 +66,27 @@ fn installs() {
     at("install", 0, &[&["install", "src"], &hosts[..]].concat());
     at("verify", 0, &["verify"]);
     at("outdated", 0, &["outdated"]);
+    at("pin", 0, &["pin", "pdf"]);
+    holds("lock-file", &lock);
+    at("update", 0, &["update"]);
+    at("pin", 0, &["unpin", "pdf"]);
+    std::fs::remove_dir_all(scratch.work_folder().join("project/.agents/skills/pdf")).expect("it is installed");
+    at("sync", 1, &["sync", "--check"]);
+    at("sync", 0, &["sync"]);
+    scratch.write_file("needs/a/SKILL.md", GOOD.replace("name: pdf", "name: a\nversion: 1.0.0\ndepends_on: [b]"));
+    scratch.write_file("needs/b/SKILL.md", GOOD.replace("name: pdf", "name: b"));
+    at("install", 0, &["install", "needs", "--skill", "a"]);
+    holds("lock-file", &lock);
+    at("remove", 0, &["remove", "a"]);
     scratch.write_file("src/pdf/SKILL.md", GOOD.replace("Fill the form.", "Fill the whole form."));
     at("outdated", 1, &["outdated"]);
+    at("update", 1, &["update", "--diff"]);
     scratch.write_file("project/.agents/skills/pdf/extra.md", "x");
     at("verify", 1, &["verify"]);
     at("error", 2, &["install", "src"]);
     at("remove", 0, &["remove", "pdf", "--force"]);
     at("error", 2, &["remove", "pdf"]);
+    pushes(&scratch);
     // From an index: the lock file names the address and the digest.
     assert_eq!(
         scratch.run_program(crate::rep(), &["export", "--host", "well-known", "src/pdf", "--out", "public"]).code,
@@ -81,6 +95,20 @@ fn installs() {
     let server = served(&scratch);
     at("install", 0, &["install", &server.url()]);
     holds("lock-file", &lock);
+}
+
+/// Pushes a skill, and installs it by a range of versions.
+fn pushes(scratch: &ScratchFolder) {
+    let Some(registry) = rep_test_support::Registry::start(&scratch.work_folder().join("registry")) else {
+        super::skip_output("push", &["lock-file.skills.rep.manifest", "lock-file.skills.rep.wanted"]);
+        return;
+    };
+    scratch.write_file("pushed/forms/SKILL.md", GOOD.replace("name: pdf", "name: forms\nversion: 1.0.0"));
+    let repository = format!("oci://{}/team/forms", registry.address);
+    prints(scratch, "push", 0, &["push", "pushed/forms", &repository, "--json"]);
+    let source = format!("{repository}:^1");
+    prints(scratch, "install", 0, &["install", &source, "--project", "project", "--json"]);
+    holds("lock-file", &scratch.work_folder().join("project/skills-lock.json"));
 }
 
 /// A server of the files in `public`.
