@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use rep_check::{LintRule, Profile, ProfileSet, RULES};
 use rep_convert::extract::rules as extraction;
@@ -235,7 +234,8 @@ fn render_settings() -> String {
 
 /// Renders every command by group, with its help.
 fn render_commands(root: &Path) -> Result<String, String> {
-    let overview = run_help(root, &["--help"])?;
+    let program = build_program(root)?;
+    let overview = run_help(&program, &["--help"])?;
     let mut out = format!("{GENERATED_NOTE}# Commands\n\n```text\n{overview}```\n");
     let groups: Vec<String> =
         parse_rows(&overview, "More commands, by group:").into_iter().map(|(name, _)| name).collect();
@@ -244,15 +244,15 @@ fn render_commands(root: &Path) -> Result<String, String> {
     }
     for group in groups {
         // If a group has the name of a command, the command's help comes first.
-        let text = run_help(root, &["help", &group])?;
+        let text = run_help(&program, &["help", &group])?;
         let heading = text.lines().find_map(|line| line.strip_prefix(&format!("{group}: ")));
         let summary = heading.ok_or_else(|| format!("`rep help {group}` shows no group"))?;
         out.push_str(&format!("\n## {group}\n\n{summary}.\n"));
         for (command, _) in parse_rows(&text, &format!("{group}: ")) {
-            let own = run_help(root, &[&command, "--help"])?;
+            let own = run_help(&program, &[&command, "--help"])?;
             out.push_str(&format!("\n### rep {command}\n\n```text\n{own}```\n"));
             for (nested, _) in parse_rows(&own, "Commands:").into_iter().filter(|(name, _)| name != "help") {
-                let own = run_help(root, &[&command, &nested, "--help"])?;
+                let own = run_help(&program, &[&command, &nested, "--help"])?;
                 out.push_str(&format!("\n#### rep {command} {nested}\n\n```text\n{own}```\n"));
             }
         }
@@ -270,25 +270,19 @@ fn parse_rows(text: &str, heading: &str) -> Vec<(String, String)> {
     lines.filter_map(row).collect()
 }
 
-/// Builds the program, once, and returns its path. It is beside this one.
-fn build_rep(root: &Path) -> Result<&'static Path, String> {
-    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    let build = || {
-        let status = Command::new("cargo").args(["build", "--quiet", "-p", "rep"]).current_dir(root).status();
-        match status {
-            Ok(status) if status.success() => {
-                let own = std::env::current_exe().map_err(|error| format!("could not find rep: {error}"))?;
-                Ok(own.with_file_name("rep"))
-            }
-            Ok(_) => Err("could not build rep".to_owned()),
-            Err(error) => Err(format!("could not run cargo: {error}")),
-        }
-    };
-    PROGRAM.get_or_init(build).as_deref().map_err(Clone::clone)
+/// Builds `rep` and returns its path. Running it through cargo would check all crates again for each command.
+fn build_program(root: &Path) -> Result<PathBuf, String> {
+    let arguments = ["build", "--quiet", "-p", "rep"];
+    let status = Command::new("cargo").args(arguments).current_dir(root).status();
+    if !status.map_err(|error| format!("could not start cargo: {error}"))?.success() {
+        return Err("`cargo build -p rep` failed".to_owned());
+    }
+    let own = std::env::current_exe().map_err(|error| format!("could not find the target directory: {error}"))?;
+    Ok(own.with_file_name("rep"))
 }
 
-fn run_help(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(build_rep(root)?)
+fn run_help(program: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
         .args(["--color", "never"])
         .args(arguments)
         .env("COLUMNS", "80")

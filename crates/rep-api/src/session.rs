@@ -1,6 +1,6 @@
 //! One client: its requests, what it cancelled, and the questions that it was asked.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -35,9 +35,9 @@ pub(crate) struct Session {
     readers: WorkerPool,
     runs: WorkerPool,
     /// The requests that are not answered, by the JSON of their id.
-    active: Mutex<HashMap<String, Cancel>>,
+    active: Mutex<BTreeMap<String, Cancel>>,
     /// The questions to the client that are not answered, by id.
-    questions: Mutex<HashMap<String, Sender<Option<Value>>>>,
+    questions: Mutex<BTreeMap<String, Sender<Option<Value>>>>,
     /// The name of the client, from `hello`.
     client: Mutex<Option<String>>,
 }

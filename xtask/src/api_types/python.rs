@@ -254,11 +254,10 @@ fn union_at_runtime(kind: &str) -> String {
 
 fn python_name(name: &str) -> Result<String, String> {
     let is_word = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    match is_word {
-        false => Err(format!("`{name}` cannot be a name in Python")),
-        true if KEYWORDS.contains(&name) => Ok(format!("{name}_")),
-        true => Ok(name.to_owned()),
+    if !is_word {
+        return Err(format!("`{name}` cannot be a name in Python"));
     }
+    Ok(if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() })
 }
 
 fn capitalize(name: &str) -> String {

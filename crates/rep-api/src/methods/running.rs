@@ -1,6 +1,6 @@
 //! Methods that run something, or read what ran and what may run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_audit::AuditedRun;
@@ -119,10 +119,10 @@ fn render_call(call: &FinishedCall) -> Result<MethodResult, ApiError> {
     Ok(json!({ "result": document, "exit": exit.code(), "meta": meta }).into())
 }
 
-fn open_runtime(context: &RequestContext<'_>, library: &WarmLibrary, workspace: &PathBuf) -> Runtime {
+fn open_runtime(context: &RequestContext<'_>, library: &WarmLibrary, workspace: &Path) -> Runtime {
     let options = context.session.options();
     let runtime =
-        RuntimeOptions { library: library.options.clone(), workspace: workspace.clone(), ..options.runtime.clone() };
+        RuntimeOptions { library: library.options.clone(), workspace: workspace.to_owned(), ..options.runtime.clone() };
     Runtime::open(options.paths.clone(), runtime)
 }
 

@@ -1,5 +1,4 @@
 //! `rep api`: requests and answers through the real binary.
-#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 #![expect(clippy::needless_pass_by_value, reason = "`json!` values are written where they are used")]
 
 mod client;
