@@ -15,9 +15,17 @@ from repertoire_skills import types
 from support import ScratchCase
 
 
+def is_installed(module: str) -> bool:
+    """Whether a framework is installed. The parent of a module may be missing too."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def needs(module: str) -> Any:
     """Skips a test loudly if a framework is not installed."""
-    found = importlib.util.find_spec(module) is not None
+    found = is_installed(module)
     if not found:
         print(f"SKIPPED: {module} is not installed", file=sys.stderr)
     return unittest.skipUnless(found, f"{module} is not installed")
@@ -208,11 +216,73 @@ class AgentFrameworkTest(AdapterCase):
         self.assertRegex(self.who(), r" for agent-framework [0-9.]+ \(agent writer")
 
 
+@needs("google.adk.skills")
+class AdkTest(AdapterCase):
+    def test_skills_are_found_and_scripts_leave_the_process_of_the_agent(self) -> None:
+        from google.adk.agents import LlmAgent
+        from google.adk.models import BaseLlm, LlmResponse
+        from google.adk.runners import InMemoryRunner
+        from google.adk.tools.skill_toolset import SkillToolset
+        from google.genai import types as genai
+
+        from repertoire_skills.adapters.adk import RepCodeExecutor, RepSkillRegistry
+
+        script = "import os, sys\nprint(sys.argv[1:], os.environ.get('A_TOKEN'), os.getppid() > 0)\nopen('/etc/shadow')\n"
+        self.write("pdf/scripts/env.py", script)
+        calls = [
+            ("search_skills", {"query": "fill in a form"}),
+            ("load_skill", {"skill_name": "pdf"}),
+            ("run_skill_script", {"skill_name": "pdf", "file_path": "scripts/env.py", "args": ["a b"]}),
+            ("load_skill", {"skill_name": "secret"}),
+        ]
+        seen: list[str] = []
+
+        class Scripted(BaseLlm):
+            model: str = "scripted"
+
+            async def generate_content_async(self, request: Any, stream: bool = False) -> Any:
+                turn = len(seen)
+                seen.append(str(request))
+                if turn < len(calls):
+                    name, arguments = calls[turn]
+                    part = genai.Part(function_call=genai.FunctionCall(name=name, args=arguments))
+                else:
+                    part = genai.Part(text="done")
+                yield LlmResponse(content=genai.Content(role="model", parts=[part]))
+
+        async def work() -> list[str]:
+            registry = RepSkillRegistry([self.skills])
+            found = {one.name for one in await registry.search_skills(query="odd names")}
+            self.assertEqual(found, {"Odd_Name"})
+            toolset = SkillToolset(registry=registry, code_executor=RepCodeExecutor())
+            agent = LlmAgent(name="writer", model=Scripted(), instruction="x", tools=[toolset])
+            runner = InMemoryRunner(agent=agent, app_name="test")
+            session = await runner.session_service.create_session(app_name="test", user_id="u")
+            question = genai.Content(role="user", parts=[genai.Part(text="go")])
+            responses: list[str] = []
+            async for event in runner.run_async(user_id="u", session_id=session.id, new_message=question):
+                for part in event.content.parts if event.content else []:
+                    if part.function_response:
+                        responses.append(str(part.function_response.response))
+            await registry.library.close()
+            return responses
+
+        results = asyncio.run(work())
+        self.assertIn("Fills PDF forms.", results[0])
+        self.assertIn("1. Fill the form.", results[1])
+        self.assertIn("['a b'] None True", results[2])
+        self.assertIn("shadow", results[2])
+        self.assertNotIn("Go.", results[3], "a hidden skill is not loaded")
+        with Library([self.skills]) as library:
+            run = library.audit(skill="adk-code").runs[0]
+        self.assertRegex(str(run.who), r" for google-adk [0-9.]+ \(agent writer, call .+\)$")
+
+
 class IndependenceTest(unittest.TestCase):
     def test_the_package_needs_no_framework(self) -> None:
         program = (
             "import sys, repertoire_skills, repertoire_skills.adapters\n"
-            "print([name for name in ('langchain', 'haystack', 'agent_framework') if name in sys.modules])"
+            "print([name for name in ('langchain', 'haystack', 'agent_framework', 'google.adk') if name in sys.modules])"
         )
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

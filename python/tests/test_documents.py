@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import os
 import re
@@ -12,6 +11,7 @@ import sys
 import unittest
 from typing import Any
 
+from test_adapters import is_installed
 from support import EXAMPLES, REPOSITORY, ScratchCase
 
 
@@ -34,12 +34,12 @@ class DocumentTest(ScratchCase):
         os.chdir(self.root)
         self.addCleanup(os.chdir, kept)
         text = (REPOSITORY / "docs/python.md").read_text()
-        blocks = re.findall(r"^```python(?:,needs=(\w+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        blocks = re.findall(r"^```python(?:,needs=([\w.]+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         self.assertGreaterEqual(len(blocks), 6)
         names: dict[str, Any] = {}
         printed = io.StringIO()
         for needed, code in blocks:
-            if needed and importlib.util.find_spec(needed) is None:
+            if needed and not is_installed(needed):
                 print(f"SKIPPED: {needed} is not installed, so its block did not run", file=sys.stderr)
                 continue
             if needed == "langchain":
