@@ -273,7 +273,7 @@ fn parse_rows(text: &str, heading: &str) -> Vec<(String, String)> {
 /// Builds `rep` and returns its path. Running it through cargo would check all crates again for each command.
 fn build_program(root: &Path) -> Result<PathBuf, String> {
     let arguments = ["build", "--quiet", "-p", "rep"];
-    let status = Command::new("cargo").args(arguments).current_dir(root).status();
+    let status = crate::cargo_command().args(arguments).current_dir(root).status();
     if !status.map_err(|error| format!("could not start cargo: {error}"))?.success() {
         return Err("`cargo build -p rep` failed".to_owned());
     }

@@ -78,7 +78,7 @@ fn run_ci() -> Result<(), String> {
     run_cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     run_cargo(&["test", "--workspace"])?;
     run_command(
-        Command::new("cargo")
+        cargo_command()
             .args(["doc", "--workspace", "--no-deps", "--document-private-items"])
             .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
@@ -89,14 +89,23 @@ fn run_ci() -> Result<(), String> {
 }
 
 fn bless_outputs() -> Result<(), String> {
-    run_command(
-        Command::new("cargo").args(["test", "--quiet", "-p", "rep-check", "--test", "pages"]).env("REP_BLESS", "1"),
-    )?;
+    run_command(cargo_command().args(["test", "--quiet", "-p", "rep-check", "--test", "pages"]).env("REP_BLESS", "1"))?;
     generate::write_documents(&repository_root())
 }
 
 pub(crate) fn run_cargo(arguments: &[&str]) -> Result<(), String> {
-    run_command(Command::new("cargo").args(arguments))
+    run_command(cargo_command().args(arguments))
+}
+
+/// Returns cargo without the variables that describe this package. Build scripts such as *ring*'s depend on them, so
+/// crates would be compiled again whenever tasks and hand-run builds alternate.
+pub(crate) fn cargo_command() -> Command {
+    let mut command = Command::new("cargo");
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")).for_each(|name| {
+        command.env_remove(name);
+    });
+    command
 }
 
 pub(crate) fn run_command(command: &mut Command) -> Result<(), String> {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::run_command;
 
@@ -66,7 +65,7 @@ pub(crate) fn check_scaffold_compiles(root: &Path) -> Result<(), String> {
     }
     write_rule(&copy, "scaffold-untouched")?;
     run_command(
-        Command::new("cargo")
+        crate::cargo_command()
             .args(["test", "--quiet", "-p", "rep-check", "--test", "pages"])
             .current_dir(&copy)
             .env("CARGO_TARGET_DIR", root.join("target")),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use rep_check::render::{self, ColourMode, ReportFormat};
 use rep_check::CheckReport;
+use rep_check::render::{self, ColourMode, ReportFormat};
 use rep_library::SkillProgress;
 use rep_library::check::CheckSettings;
 use rep_library::scan::{LocatedBehaviour, ScanVerdict, ScannedSkill, scan_groups};
@@ -81,7 +81,9 @@ fn scan(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         report.sort_findings();
         output.write_data(&match args.format {
             ScanReportFormat::Sarif => render::render_report(&report, ReportFormat::Sarif, ColourMode::Plain),
-            ScanReportFormat::Text | ScanReportFormat::Github => render::render_report(&report, ReportFormat::Github, ColourMode::Plain),
+            ScanReportFormat::Text | ScanReportFormat::Github => {
+                render::render_report(&report, ReportFormat::Github, ColourMode::Plain)
+            }
         });
     }
     Ok(if is_blocked { Exit::Findings } else { Exit::Fine })
