@@ -100,6 +100,7 @@ impl CheckSettingsError {
         match self {
             CheckSettingsError::Settings(error) => error.code(),
             CheckSettingsError::UnknownRule { .. } => "UNKNOWN_RULE",
+            CheckSettingsError::Pattern(_) => "USAGE",
         }
     }
 
@@ -110,6 +111,7 @@ impl CheckSettingsError {
             CheckSettingsError::UnknownRule { nearest, .. } => {
                 Some(suggest_name_or(*nearest, "run `rep explain` to see all rules"))
             }
+            CheckSettingsError::Pattern(_) => Some(PatternError::REMEDY.to_owned()),
         }
     }
 }

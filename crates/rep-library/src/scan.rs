@@ -46,7 +46,7 @@ pub struct LocatedBehaviour {
 }
 
 /// A scanned skill.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ScannedSkill {
     /// The name that it declares, or else that of its directory.
     pub name: String,
@@ -75,7 +75,7 @@ impl ScannedSkill {
 }
 
 /// The result of a scan.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ScannedPaths {
     /// The skills, sorted by path.
     pub skills: Vec<ScannedSkill>,

@@ -222,7 +222,7 @@ impl From<rep_library::check::CheckSettingsError> for Failure {
 
 impl From<rep_library::check::PatternError> for Failure {
     fn from(error: rep_library::check::PatternError) -> Self {
-        Failure::unable("USAGE", error.to_string()).hint("write a pattern as in `.gitignore`, such as `vendor/**`")
+        Failure::unable("USAGE", error.to_string()).hint(rep_library::check::PatternError::REMEDY)
     }
 }
 

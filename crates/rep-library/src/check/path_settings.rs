@@ -27,6 +27,11 @@ pub struct PatternError {
 /// The maximum length of a pattern.
 const PATTERN_BYTES_MAX: usize = 1024;
 
+impl PatternError {
+    /// How to correct a pattern.
+    pub const REMEDY: &str = "write a pattern as in `.gitignore`, such as `vendor/**`";
+}
+
 impl PathMatcher {
     /// Compiles patterns.
     pub fn new(given: &PathPatterns) -> Result<Self, PatternError> {
