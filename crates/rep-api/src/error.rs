@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rep_library::answer::QueryError;
-use rep_library::check::CheckSettingsError;
+use rep_library::check::{CheckError, CheckSettingsError};
 use rep_library::{LibraryError, LookupError};
 
 use rep_library::request::WorkspaceError;
@@ -207,6 +207,15 @@ impl From<SettingsError> for ApiError {
     fn from(error: SettingsError) -> Self {
         let hints = error.remedy().map(str::to_owned).into_iter().collect();
         Self { hints, ..Self::unable(error.code(), error.to_string()) }
+    }
+}
+
+impl From<CheckError> for ApiError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Unreadable(error) => error.into(),
+            CheckError::Pattern(error) => CheckSettingsError::Pattern(error).into(),
+        }
     }
 }
 

@@ -246,11 +246,11 @@ pub(super) fn check(context: &RequestContext<'_>, params: &mut Params) -> Result
     Ok(Box::new(move |context| {
         let groups = settings.resolve_each(&paths)?;
         let progress = CheckProgress { context, wants_progress, state: Mutex::new((0, 0, Instant::now())) };
-        let checked = check_groups(&groups, &|step| progress.tell(step))?;
+        let (report, _) = check_groups(&groups, None, &|step| progress.tell(step))?;
         if context.cancel.is_cancelled() {
             return Err(ApiError::cancelled());
         }
-        Ok(check_document(&checked.report).into())
+        Ok(check_document(&report.into_report()).into())
     }))
 }
 

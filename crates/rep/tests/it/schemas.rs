@@ -53,6 +53,11 @@ fn load(path: &Path) -> (String, Schema) {
     (name, Schema { open: validator(&document), closed: validator(&strict), document })
 }
 
+/// Checks an answer of a server that is the document of a command.
+pub(super) fn check_answer(name: &str, value: &Value) {
+    assert_eq!(misfits(name, value), Vec::<String>::new(), "{name}: {value:#}");
+}
+
 /// Forbids what is not described.
 fn close(schema: &mut Value) {
     match schema {
@@ -145,11 +150,6 @@ fn printed(name: &str, code: i32, run: &ProgramRun) -> Value {
     assert_eq!(run.code, code, "{run:?}");
     check(name, &value);
     value
-}
-
-/// Checks an answer of a server that is the document of a command.
-pub(super) fn check_answer(name: &str, value: &Value) {
-    assert_eq!(misfits(name, value), Vec::<String>::new(), "{name}: {value:#}");
 }
 
 /// Counts an output and fields as seen, because a program that is not installed is needed to see them.
