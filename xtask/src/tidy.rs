@@ -15,7 +15,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("rep-audit", &["rep-storage"]),
     ("rep-model", &["rep-test-support"]),
     ("rep-sandbox", &["rep-permissions", "rep-storage", "rep-test-support"]),
-    ("rep-scan", &["rep-archive", "rep-model"]),
+    ("rep-scan", &["rep-archive", "rep-model", "rep-test-support"]),
     ("rep-check", &["rep-model", "rep-scan", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
     ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),

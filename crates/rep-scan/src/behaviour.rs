@@ -111,7 +111,7 @@ pub struct Behaviour {
     pub kind: BehaviourKind,
     /// To what: a path, a host, a program, a variable. An unknown part is `*`.
     pub argument: String,
-    /// Whether the code stands in a text that shows it, rather than in a script.
+    /// Whether a text shows the code, rather than a script containing it.
     pub is_shown: bool,
     /// How many layers of encoding hid it.
     pub layers: u8,

@@ -17,7 +17,7 @@
 
 #![expect(
     clippy::case_sensitive_file_extension_comparisons,
-    reason = "texts are made lower case first, or are no file names"
+    reason = "texts are made lower case first, or do not name files"
 )]
 
 mod behaviour;

@@ -6,10 +6,10 @@ use crate::behaviour::{BehaviourKind, SignalKind};
 use crate::programs::Call;
 use crate::scanner::{Language, Scanner, quote};
 use crate::shell_eval::ShellRun;
-use crate::value::{HOLE, Shared, Source, Taint, Value, add_taints, merge_taints};
+use crate::value::{HOLE, SharedValue, Source, Taint, Value, add_taints, merge_taints};
 
 /// Follows a program that talks to other machines. Returns what it prints.
-pub(crate) fn run_network_program(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Option<Shared> {
+pub(crate) fn run_network_program(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Option<SharedValue> {
     match name {
         "curl" | "wget" | "http" | "https" | "xh" | "curlie" | "aria2c" | "fetch" => Some(fetch(run, name, call)),
         "iwr" | "irm" | "invoke-webrequest" | "invoke-restmethod" | "start-bitstransfer" | "certutil" | "bitsadmin"
@@ -54,7 +54,7 @@ pub(crate) fn run_network_program(run: &mut ShellRun<'_, '_>, name: &str, call: 
     }
 }
 
-fn call_output(call: &Call<'_>) -> Shared {
+fn call_output(call: &Call<'_>) -> SharedValue {
     Value::unknown().with_taints(&call.taints())
 }
 
@@ -120,14 +120,14 @@ const FETCH_OPTIONS: [&str; 44] = [
     "--max-filesize",
 ];
 
-fn fetch(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn fetch(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let (place, span) = (call.place, call.span);
     let mut with_value = FETCH_OPTIONS.to_vec();
     if name == "wget" {
         with_value.retain(|option| !matches!(*option, "-c" | "-b" | "-x" | "-d" | "-F" | "-K" | "-m" | "-H"));
         with_value.extend(["-O", "--output-document", "-t", "--timeout", "--tries", "-i", "-U", "-Q"]);
     }
-    let mut urls: Vec<Shared> = call.operands(&with_value);
+    let mut urls: Vec<SharedValue> = call.operands(&with_value);
     if let Some(url) = call.option(&["--url"]) {
         urls.push(url);
     }
@@ -174,7 +174,7 @@ fn fetch(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
 }
 
 /// The file of combined options, such as `-sSLo file` of curl and `-qO file` of wget.
-fn combined_output(name: &str, call: &Call<'_>) -> Option<Shared> {
+fn combined_output(name: &str, call: &Call<'_>) -> Option<SharedValue> {
     let letter = if name == "wget" { 'O' } else { 'o' };
     let words = call.arguments();
     let is_combined = |text: &str| {
@@ -228,7 +228,7 @@ fn fetch_payload(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> (Vec<Taint>, Ve
     (body, headers)
 }
 
-fn looks_like_url(url: &Shared) -> bool {
+fn looks_like_url(url: &SharedValue) -> bool {
     match url.first_text() {
         Some(text) => {
             text.contains("://")
@@ -241,7 +241,7 @@ fn looks_like_url(url: &Shared) -> bool {
     }
 }
 
-fn fetch_windows(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn fetch_windows(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let mut fetched = Value::unknown();
     let mut urls = Vec::new();
     for word in call.arguments().iter().filter(|word| word.first_text().is_some_and(|text| text.contains("://"))) {
@@ -280,7 +280,7 @@ fn clone(run: &mut ShellRun<'_, '_>, call: &Call<'_>) {
     }
 }
 
-fn connect_raw(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn connect_raw(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let words: Vec<&str> = call.arguments().iter().filter_map(|word| word.first_text()).collect();
     let lower = words.join(" ").to_ascii_lowercase();
     let is_shell = words.iter().any(|word| {
@@ -314,7 +314,7 @@ fn connect_raw(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Share
     Value::unknown().with_taints(&came)
 }
 
-fn query_names(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn query_names(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let taints = call.taints();
     judge_dns(run.scanner, &taints, name, call);
     call_output(call)
@@ -343,7 +343,7 @@ pub(crate) fn judge_dns(scanner: &mut Scanner<'_>, taints: &[Taint], by: &str, c
 }
 
 /// Judges `scp` and `rsync` to another machine.
-pub(crate) fn judge_copy(scanner: &mut Scanner<'_>, sources: &[Shared], target: &Shared, call: &Call<'_>) {
+pub(crate) fn judge_copy(scanner: &mut Scanner<'_>, sources: &[SharedValue], target: &SharedValue, call: &Call<'_>) {
     let Some(text) = target.first_text() else { return };
     let Some((address, _)) = text.split_once(':') else { return };
     let host = address.rsplit('@').next().unwrap_or(address);
@@ -359,7 +359,7 @@ pub(crate) fn judge_copy(scanner: &mut Scanner<'_>, sources: &[Shared], target: 
 }
 
 /// One-line programs in languages that are not read: the marks of a shell over the network.
-pub(crate) fn judge_foreign_one_liner(scanner: &mut Scanner<'_>, code: &Shared, by: &str, call: &Call<'_>) {
+pub(crate) fn judge_foreign_one_liner(scanner: &mut Scanner<'_>, code: &SharedValue, by: &str, call: &Call<'_>) {
     let Some(text) = code.first_text() else { return };
     let has_socket = ["Socket", "TCPSocket", "fsockopen", "IO::Socket"].iter().any(|mark| text.contains(mark));
     if has_socket && text.contains("sh") && text.contains("exec") {
@@ -373,7 +373,7 @@ pub(crate) fn judge_foreign_one_liner(scanner: &mut Scanner<'_>, code: &Shared, 
 }
 
 /// `do shell script "…"` runs a shell.
-pub(crate) fn judge_apple_script(run: &mut ShellRun<'_, '_>, code: &Shared, call: &Call<'_>) {
+pub(crate) fn judge_apple_script(run: &mut ShellRun<'_, '_>, code: &SharedValue, call: &Call<'_>) {
     let Some(text) = code.first_text().map(str::to_owned) else { return };
     for mark in ["do shell script \"", "doShellScript(\"", "doShellScript('"] {
         let mut rest = text.as_str();

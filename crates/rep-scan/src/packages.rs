@@ -4,7 +4,7 @@ use crate::behaviour::{BehaviourKind, SignalKind};
 use crate::hosts::{self, HostClass, PACKAGE_INDEXES};
 use crate::programs::Call;
 use crate::scanner::Scanner;
-use crate::value::{HOLE, Shared};
+use crate::value::{HOLE, SharedValue};
 
 /// Judges installers of packages, miners and schedulers.
 pub(crate) fn judge_program(scanner: &mut Scanner<'_>, name: &str, call: &Call<'_>) {
@@ -118,7 +118,7 @@ fn package_name(word: &str) -> &str {
 }
 
 /// The packages that names are most often made to look like. From the download counts of both indexes, 2026-08.
-const WELL_KNOWN: [&str; 48] = [
+const WELL_KNOWN: [&str; 47] = [
     "requests",
     "numpy",
     "pandas",
@@ -128,7 +128,6 @@ const WELL_KNOWN: [&str; 48] = [
     "cryptography",
     "python-dateutil",
     "pyyaml",
-    "certifi",
     "django",
     "flask",
     "fastapi",
@@ -227,7 +226,7 @@ fn judge_runner(scanner: &mut Scanner<'_>, name: &str, words: &[&str], call: &Ca
 }
 
 /// Judges `chmod` and `chown`.
-pub(crate) fn judge_permissions(scanner: &mut Scanner<'_>, name: &str, operands: &[Shared], call: &Call<'_>) {
+pub(crate) fn judge_permissions(scanner: &mut Scanner<'_>, name: &str, operands: &[SharedValue], call: &Call<'_>) {
     let Some(mode) = operands.first().and_then(|mode| mode.first_text()) else { return };
     let target = operands.get(1).and_then(|target| target.first_text()).unwrap_or("\u{fffc}");
     let is_open = name == "chmod"

@@ -11,14 +11,14 @@ use crate::packages;
 use crate::places;
 use crate::scanner::{Language, Place, Scanner};
 use crate::shell_eval::ShellRun;
-use crate::value::{HOLE, Shared, Source, Taint, Value, concat, merge_taints};
+use crate::value::{HOLE, SharedValue, Source, Taint, Value, concat, merge_taints};
 
 /// A program with the values of its words.
 pub(crate) struct Call<'p> {
-    pub(crate) values: Vec<Shared>,
+    pub(crate) values: Vec<SharedValue>,
     pub(crate) span: Span,
     pub(crate) place: &'p Place,
-    pub(crate) input: Option<Shared>,
+    pub(crate) input: Option<SharedValue>,
     pub(crate) is_conditional: bool,
 }
 
@@ -32,12 +32,12 @@ impl Call<'_> {
         base.trim_end_matches(".exe").replace(HOLE, "*")
     }
 
-    pub(crate) fn arguments(&self) -> &[Shared] {
+    pub(crate) fn arguments(&self) -> &[SharedValue] {
         self.values.get(1..).unwrap_or(&[])
     }
 
     /// The words that are neither options nor their values. `with_value` names the options that take one.
-    pub(crate) fn operands(&self, with_value: &[&str]) -> Vec<Shared> {
+    pub(crate) fn operands(&self, with_value: &[&str]) -> Vec<SharedValue> {
         let mut operands = Vec::new();
         let mut words = self.arguments().iter();
         let mut are_options_over = false;
@@ -55,7 +55,7 @@ impl Call<'_> {
         operands
     }
 
-    pub(crate) fn option(&self, names: &[&str]) -> Option<Shared> {
+    pub(crate) fn option(&self, names: &[&str]) -> Option<SharedValue> {
         let words = self.arguments();
         for (index, word) in words.iter().enumerate() {
             let Some(text) = word.first_text() else { continue };
@@ -84,7 +84,7 @@ impl Call<'_> {
     }
 
     /// What the program prints when it passes on its input or its files.
-    fn passed_on(&self) -> Shared {
+    fn passed_on(&self) -> SharedValue {
         Value::unknown().with_taints(&self.taints())
     }
 
@@ -165,7 +165,7 @@ const BUILTINS: [&str; 62] = [
 ];
 
 /// Follows one program. Returns what it prints.
-pub(crate) fn run_program(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> Shared {
+pub(crate) fn run_program(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> SharedValue {
     let name = call.name();
     if name.is_empty() || call.values.is_empty() || name.starts_with('-') || name.starts_with('<') {
         return call.passed_on();
@@ -280,7 +280,7 @@ fn wrapped<'c>(run: &mut ShellRun<'_, '_>, name: &str, call: &'c Call<'_>) -> Op
     Some(inner)
 }
 
-fn run_builtin(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn run_builtin(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let place = call.place;
     match name {
         "echo" | "printf" => echo(run, name, call),
@@ -371,7 +371,7 @@ fn declare(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) {
     }
 }
 
-fn spaced(values: &[Shared]) -> Vec<Shared> {
+fn spaced(values: &[SharedValue]) -> Vec<SharedValue> {
     let space = Value::text(" ");
     let mut all = Vec::with_capacity(values.len() * 2);
     for value in values {
@@ -383,9 +383,9 @@ fn spaced(values: &[Shared]) -> Vec<Shared> {
     all
 }
 
-fn echo(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn echo(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let is_escaped = name == "printf" || call.has_flag(&["-e", "-ne", "-en"]);
-    let words: Vec<Shared> = call
+    let words: Vec<SharedValue> = call
         .arguments()
         .iter()
         .filter(|word| !word.first_text().is_some_and(|text| matches!(text, "-n" | "-e" | "-ne" | "-en" | "--")))
@@ -406,7 +406,7 @@ fn echo(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
     }
 }
 
-fn run_interpreter(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Option<Shared> {
+fn run_interpreter(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Option<SharedValue> {
     let base = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let (language, code_options): (Language, &[&str]) = match base {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "su" => {
@@ -501,7 +501,7 @@ fn options_with_value(name: &str) -> &'static [&'static str] {
     }
 }
 
-fn run_file_program(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn run_file_program(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     let operands = call.operands(options_with_value(name));
     match name {
         "cat" | "head" | "tail" | "sort" | "wc" | "uniq" | "cut" | "less" | "more" | "nl" | "od" | "hexdump"
@@ -536,14 +536,14 @@ fn run_file_program(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> 
     }
 }
 
-fn base_name(operands: &[Shared]) -> Shared {
+fn base_name(operands: &[SharedValue]) -> SharedValue {
     let Some(path) = operands.first().and_then(|value| value.constant()) else { return Value::unknown() };
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
     let suffix = operands.get(1).and_then(|value| value.constant()).unwrap_or("");
     Value::text(name.strip_suffix(suffix).unwrap_or(name))
 }
 
-fn environment(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Shared {
+fn environment(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue {
     match call.operands(&[]).first().and_then(|word| word.constant()) {
         Some(wanted) if name == "printenv" => run.scanner.variable(wanted, call.place, call.span),
         _ => {
@@ -553,10 +553,10 @@ fn environment(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Share
     }
 }
 
-fn read_all(run: &mut ShellRun<'_, '_>, operands: &[Shared], call: &Call<'_>) -> Vec<Taint> {
+fn read_all(run: &mut ShellRun<'_, '_>, operands: &[SharedValue], call: &Call<'_>) -> Vec<Taint> {
     let mut taints = Vec::new();
     for operand in operands {
-        // A process substitution is no file.
+        // A process substitution does not name a file.
         if operand.has_source(|source| matches!(source, Source::Remote(_))) {
             crate::value::add_taints(&mut taints, &operand.taints);
             continue;
@@ -568,8 +568,9 @@ fn read_all(run: &mut ShellRun<'_, '_>, operands: &[Shared], call: &Call<'_>) ->
     taints
 }
 
-fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], call: &Call<'_>) -> Shared {
-    let operands: Vec<Shared> = operands.iter().filter(|operand| operand.first_text() != Some("-")).cloned().collect();
+fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue], call: &Call<'_>) -> SharedValue {
+    let operands: Vec<SharedValue> =
+        operands.iter().filter(|operand| operand.first_text() != Some("-")).cloned().collect();
     let files = read_all(run, &operands, call);
     let input = match &call.input {
         Some(input) if operands.is_empty() => Rc::clone(input),
@@ -599,7 +600,12 @@ fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], ca
 }
 
 /// A program whose first operand is a pattern or a program and whose others are files.
-fn filter_program(run: &mut ShellRun<'_, '_>, name: &str, mut operands: Vec<Shared>, call: &Call<'_>) -> Shared {
+fn filter_program(
+    run: &mut ShellRun<'_, '_>,
+    name: &str,
+    mut operands: Vec<SharedValue>,
+    call: &Call<'_>,
+) -> SharedValue {
     let has_script = call.option(&["-e", "-f", "--expression", "--from-file"]).is_some();
     if let Some(file) = call.option(&["-f", "--from-file"]).filter(|_| name != "rg") {
         run.scanner.path(BehaviourKind::Read, &file, call.place, call.span);
@@ -639,14 +645,14 @@ fn filter_program(run: &mut ShellRun<'_, '_>, name: &str, mut operands: Vec<Shar
         .with_taints(&call.input.as_ref().map(|input| input.taints.clone()).unwrap_or_default())
 }
 
-fn find(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> Shared {
-    let is_path = |word: &&Shared| !word.first_text().is_some_and(|text| text.starts_with(['-', '(', '!']));
+fn find(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> SharedValue {
+    let is_path = |word: &&SharedValue| !word.first_text().is_some_and(|text| text.starts_with(['-', '(', '!']));
     let skip = call
         .arguments()
         .iter()
         .take_while(|word| word.first_text().is_some_and(|text| matches!(text, "-L" | "-H" | "-P" | "-E")))
         .count();
-    let paths: Vec<Shared> = call.arguments()[skip..].iter().take_while(is_path).cloned().collect();
+    let paths: Vec<SharedValue> = call.arguments()[skip..].iter().take_while(is_path).cloned().collect();
     let paths = if paths.is_empty() { vec![Value::text(".")] } else { paths };
     read_all(run, &paths, call);
     if call.has_flag(&["-delete"]) {
@@ -659,8 +665,8 @@ fn find(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> Shared {
         .iter()
         .position(|word| word.first_text().is_some_and(|text| matches!(text, "-exec" | "-execdir" | "-ok")));
     if let Some(at) = at {
-        let is_end = |word: &&Shared| !word.first_text().is_some_and(|text| matches!(text, ";" | "+" | "\\;"));
-        let words: Vec<Shared> = call.arguments()[at + 1..]
+        let is_end = |word: &&SharedValue| !word.first_text().is_some_and(|text| matches!(text, ";" | "+" | "\\;"));
+        let words: Vec<SharedValue> = call.arguments()[at + 1..]
             .iter()
             .take_while(is_end)
             .map(|word| if word.first_text() == Some("{}") { Value::unknown() } else { Rc::clone(word) })
@@ -675,7 +681,7 @@ fn find(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> Shared {
     call.passed_on()
 }
 
-fn write_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], call: &Call<'_>) -> Shared {
+fn write_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue], call: &Call<'_>) -> SharedValue {
     let (place, span) = (call.place, call.span);
     match name {
         "mkdir" | "touch" | "rmdir" | "truncate" | "tee" | "mkfifo" | "chmod" | "chown" | "chgrp" | "set-content"
@@ -726,9 +732,9 @@ fn write_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], ca
     }
 }
 
-fn copy_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], call: &Call<'_>) -> Shared {
+fn copy_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue], call: &Call<'_>) -> SharedValue {
     let Some((target, sources)) = operands.split_last() else { return Value::unknown() };
-    let is_remote = |value: &Shared| {
+    let is_remote = |value: &SharedValue| {
         value
             .first_text()
             .is_some_and(|text| text.contains(':') && !text.starts_with(['/', '.']) && !text.contains("://"))
@@ -752,9 +758,9 @@ fn copy_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], cal
     Value::unknown()
 }
 
-fn archive_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[Shared], call: &Call<'_>) -> Shared {
+fn archive_program(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue], call: &Call<'_>) -> SharedValue {
     let flags = call.arguments().first().and_then(|word| word.first_text()).unwrap_or("").to_owned();
-    let mut files: Vec<Shared> = operands.to_vec();
+    let mut files: Vec<SharedValue> = operands.to_vec();
     let mut is_made = name == "zip";
     let archive = if name == "tar" {
         is_made = flags.trim_start_matches('-').starts_with('c')

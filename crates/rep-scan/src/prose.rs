@@ -1,6 +1,6 @@
 //! Reads prose: instructions that hide, override or send, lures to downloads, and text that people do not see.
 //!
-//! One automaton finds all phrases in one pass. What stands around a phrase is looked at in a window of fixed size.
+//! One automaton finds all phrases in one pass. The text around a phrase is read in a window of fixed size.
 
 use std::sync::LazyLock;
 
@@ -473,7 +473,7 @@ pub(crate) fn find_hidden(scanner: &mut Scanner<'_>, text: &str, place: &Place) 
                     is_padded = true;
                     scanner.signal(
                         SignalKind::HiddenText,
-                        "text stands behind a long run of empty space",
+                        "there is text after a long run of empty space",
                         place,
                         Span::new(at, at + 1),
                     );

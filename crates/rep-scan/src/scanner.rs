@@ -8,7 +8,7 @@ use rep_model::Span;
 use crate::behaviour::{Behaviour, BehaviourKind, Signal, SignalKind};
 use crate::hosts::{self, HostClass, Identity};
 use crate::places;
-use crate::value::{FoldBudget, HOLE, Shared, Source, Taint, Value};
+use crate::value::{FoldBudget, HOLE, SharedValue, Source, Taint, Value};
 use crate::visible::show_visibly;
 use crate::{decode, shell_eval, source_eval};
 
@@ -27,7 +27,7 @@ pub(crate) enum Language {
     JavaScript,
 }
 
-/// Where code stands, so that what it does is reported at the place in the file.
+/// The place of code, so that what it does is reported at the place in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) file: Rc<str>,
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Records a path for each alternative, and what the path means.
-    pub(crate) fn path(&mut self, kind: BehaviourKind, value: &Shared, place: &Place, span: Span) {
+    pub(crate) fn path(&mut self, kind: BehaviourKind, value: &SharedValue, place: &Place, span: Span) {
         for pattern in value.patterns() {
             let path = normalize_path(&pattern);
             if path.is_empty() || is_device(&path) || path.contains("://") {
@@ -179,7 +179,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The value of a file's contents.
-    pub(crate) fn file_value(&mut self, path: &Shared, place: &Place, span: Span) -> Shared {
+    pub(crate) fn file_value(&mut self, path: &SharedValue, place: &Place, span: Span) -> SharedValue {
         let shown = normalize_path(path.first_text().unwrap_or("\u{fffc}"));
         let source = match places::private_data(&shown) {
             Some(_) => Source::PrivateFile(shown.clone()),
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Remembers what a file contains.
-    pub(crate) fn fill_file(&mut self, path: &Shared, content: &Shared) {
+    pub(crate) fn fill_file(&mut self, path: &SharedValue, content: &SharedValue) {
         if let Some(path) = path.constant()
             && !content.taints.is_empty()
         {
@@ -198,7 +198,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    pub(crate) fn variable(&mut self, name: &str, place: &Place, span: Span) -> Shared {
+    pub(crate) fn variable(&mut self, name: &str, place: &Place, span: Span) -> SharedValue {
         if name.contains(HOLE) || name.is_empty() {
             self.record(BehaviourKind::Env, "*", place, span);
             return Value::unknown();
@@ -220,12 +220,12 @@ impl<'a> Scanner<'a> {
         Value::tainted(Source::Variable(name.to_owned()), place.span(span))
     }
 
-    pub(crate) fn environment(place: &Place, span: Span) -> Shared {
+    pub(crate) fn environment(place: &Place, span: Span) -> SharedValue {
         Value::tainted(Source::Environment, place.span(span))
     }
 
     /// Records a connection. Returns what comes back.
-    pub(crate) fn connect(&mut self, url: &Shared, place: &Place, span: Span) -> Shared {
+    pub(crate) fn connect(&mut self, url: &SharedValue, place: &Place, span: Span) -> SharedValue {
         let mut taints = Vec::new();
         for pattern in url.patterns() {
             let host = match hosts::parse_url(&pattern) {
@@ -269,7 +269,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Judges data that leaves: in a body, in a URL, or in a header.
-    pub(crate) fn send(&mut self, url: &Shared, body: &[Taint], headers: &[Taint], place: &Place, span: Span) {
+    pub(crate) fn send(&mut self, url: &SharedValue, body: &[Taint], headers: &[Taint], place: &Place, span: Span) {
         let pattern = url.first_text().map_or_else(|| "\u{fffc}".to_owned(), str::to_owned);
         let host = hosts::parse_url(&pattern).map_or_else(|| bare_host(&pattern), |(host, _)| host);
         let class = hosts::parse_url(&pattern)
@@ -335,7 +335,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Judges and reads text that is run as code.
-    pub(crate) fn evaluate(&mut self, code: &Shared, language: Language, by: &str, place: &Place, span: Span) {
+    pub(crate) fn evaluate(&mut self, code: &SharedValue, language: Language, by: &str, place: &Place, span: Span) {
         self.record(BehaviourKind::Evaluate, by, place, span);
         let is_decoded = code.has_source(|source| *source == Source::Decoded);
         for taint in &code.taints {
@@ -385,11 +385,11 @@ impl<'a> Scanner<'a> {
 
     /// Decodes a value. What was a constant is read; what was not stays marked.
     pub(crate) fn decoded(
-        value: &Shared,
+        value: &SharedValue,
         decode: impl Fn(&str) -> Option<Vec<u8>>,
         place: &Place,
         span: Span,
-    ) -> Shared {
+    ) -> SharedValue {
         let mark = [Taint { source: Source::Decoded, span: place.span(span) }];
         let text = value.constant().and_then(decode).and_then(decode::readable);
         match text {

@@ -9,7 +9,7 @@ use crate::behaviour::BehaviourKind;
 use crate::programs::{self, Call};
 use crate::scanner::{Place, Scanner, normalize_path};
 use crate::shell::{self, ShellCommand, ShellWord, WordPart};
-use crate::value::{self, HOLE, Shared, Value, concat, merge_taints};
+use crate::value::{self, HOLE, SharedValue, Value, concat, merge_taints};
 
 /// Follows a script.
 pub(crate) fn run_shell(scanner: &mut Scanner<'_>, text: &str, place: &Place) {
@@ -25,7 +25,7 @@ pub(crate) fn run_shell(scanner: &mut Scanner<'_>, text: &str, place: &Place) {
 /// The state of a script.
 pub(crate) struct ShellRun<'s, 'a> {
     pub(crate) scanner: &'s mut Scanner<'a>,
-    variables: HashMap<String, Shared>,
+    variables: HashMap<String, SharedValue>,
     functions: HashSet<String>,
     /// Whether it has read another file.
     pub(crate) has_sourced: bool,
@@ -39,13 +39,13 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     }
 
     /// Runs a text. Returns what its last pipeline prints.
-    pub(crate) fn run_text(&mut self, text: &str, place: &Place) -> Shared {
+    pub(crate) fn run_text(&mut self, text: &str, place: &Place) -> SharedValue {
         if place.is_too_deep() || place.nesting > shell::NESTING_MAX {
             return Value::unknown();
         }
         let script = shell::read_shell(text);
         self.functions.extend(script.functions.iter().cloned());
-        let mut input: Option<Shared> = None;
+        let mut input: Option<SharedValue> = None;
         let mut output = Value::unknown();
         for command in &script.commands {
             let printed = self.run_command(command, input.take(), text, place);
@@ -58,7 +58,13 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         output
     }
 
-    fn run_command(&mut self, command: &ShellCommand, mut input: Option<Shared>, text: &str, place: &Place) -> Shared {
+    fn run_command(
+        &mut self,
+        command: &ShellCommand,
+        mut input: Option<SharedValue>,
+        text: &str,
+        place: &Place,
+    ) -> SharedValue {
         self.assign_all(command, text, place);
         let mut targets = Vec::new();
         for redirection in &command.redirections {
@@ -94,7 +100,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     }
 
     /// Bash connects when a redirection names `/dev/tcp/HOST/PORT`.
-    fn check_device(&mut self, target: &Shared, place: &Place, span: Span) {
+    fn check_device(&mut self, target: &SharedValue, place: &Place, span: Span) {
         let Some(text) = target.first_text() else { return };
         let Some(rest) = text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/")) else { return };
         let address = rest.replacen('/', ":", 1);
@@ -112,7 +118,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         while index < command.assignments.len() {
             let name = &command.assignments[index].0;
             let same = command.assignments[index..].iter().take_while(|(other, _)| other == name).count();
-            let values: Vec<Shared> = command.assignments[index..index + same.min(value::ITEMS_MAX)]
+            let values: Vec<SharedValue> = command.assignments[index..index + same.min(value::ITEMS_MAX)]
                 .iter()
                 .map(|(_, word)| self.value(word, text, place))
                 .collect();
@@ -128,7 +134,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         }
     }
 
-    pub(crate) fn assign(&mut self, name: &str, value: Shared, is_conditional: bool) {
+    pub(crate) fn assign(&mut self, name: &str, value: SharedValue, is_conditional: bool) {
         let value = match self.variables.get(name) {
             Some(known) if is_conditional => value::choice(&[Rc::clone(known), value]),
             _ => value,
@@ -136,7 +142,13 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         self.variables.insert(name.to_owned(), value);
     }
 
-    fn run_words(&mut self, command: &ShellCommand, input: Option<Shared>, text: &str, place: &Place) -> Shared {
+    fn run_words(
+        &mut self,
+        command: &ShellCommand,
+        input: Option<SharedValue>,
+        text: &str,
+        place: &Place,
+    ) -> SharedValue {
         let Some(first) = command.words.first() else { return input.unwrap_or_else(Value::unknown) };
         if first.literal() == Some("for") || first.literal() == Some("select") {
             self.assign_loop(command, text, place);
@@ -167,7 +179,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
 
     fn assign_loop(&mut self, command: &ShellCommand, text: &str, place: &Place) {
         let Some(name) = command.words.get(1).and_then(ShellWord::literal).map(str::to_owned) else { return };
-        let items: Vec<Shared> = command.words.iter().skip(3).map(|word| self.value(word, text, place)).collect();
+        let items: Vec<SharedValue> = command.words.iter().skip(3).map(|word| self.value(word, text, place)).collect();
         let mut value = (*value::choice(&items)).clone();
         // Only a list of constants is known; what a pattern or a program gives is not.
         if value.is_open || items.is_empty() || value.texts.iter().any(|text| text.contains(HOLE)) {
@@ -178,7 +190,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     }
 
     /// The directory that `cd` went to, once.
-    pub(crate) fn take_directory(&mut self) -> Shared {
+    pub(crate) fn take_directory(&mut self) -> SharedValue {
         self.variables.remove("\u{1}directory").unwrap_or_else(|| Value::text("."))
     }
 
@@ -191,8 +203,8 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     }
 
     /// The value of a word.
-    pub(crate) fn value(&mut self, word: &ShellWord, text: &str, place: &Place) -> Shared {
-        let mut parts: Vec<Shared> = Vec::with_capacity(word.parts.len());
+    pub(crate) fn value(&mut self, word: &ShellWord, text: &str, place: &Place) -> SharedValue {
+        let mut parts: Vec<SharedValue> = Vec::with_capacity(word.parts.len());
         for (index, part) in word.parts.iter().enumerate() {
             let value = match part {
                 WordPart::Text(text) if index == 0 && text.starts_with('~') && !word.is_quoted => Value::text(text),
@@ -219,7 +231,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         concat(&parts, &mut self.scanner.budget)
     }
 
-    fn expand(&mut self, name: &str, default: Option<&str>, place: &Place, span: Span) -> Shared {
+    fn expand(&mut self, name: &str, default: Option<&str>, place: &Place, span: Span) -> SharedValue {
         let is_changed = default.is_some_and(|default| default.starts_with(HOLE));
         let value = match name {
             "" | "@" | "*" | "#" | "?" | "$" | "!" | "-" => Value::unknown(),
@@ -240,7 +252,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     }
 
     /// What a path is in its directory: `dirname`, `cd … && pwd` and their like.
-    pub(crate) fn directory_of(value: &Shared) -> Shared {
+    pub(crate) fn directory_of(value: &SharedValue) -> SharedValue {
         let Some(path) = value.constant() else { return value.derived() };
         let path = normalize_path(path);
         Value::text(match path.rsplit_once('/') {
@@ -252,12 +264,12 @@ impl<'s, 'a> ShellRun<'s, 'a> {
 }
 
 /// Expands one `{a,b}` of a word.
-fn expand_braces(text: &str) -> Shared {
+fn expand_braces(text: &str) -> SharedValue {
     let (Some(open), Some(close)) = (text.find('{'), text.rfind('}')) else { return Value::text(text) };
     if close < open {
         return Value::text(text);
     }
-    let items: Vec<Shared> = text[open + 1..close]
+    let items: Vec<SharedValue> = text[open + 1..close]
         .split(',')
         .take(16)
         .map(|item| Value::text(&format!("{}{item}{}", &text[..open], &text[close + 1..])))

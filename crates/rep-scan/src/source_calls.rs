@@ -12,22 +12,22 @@ use crate::shell_eval::ShellRun;
 use crate::source_eval::{Arguments, SourceRun, module_name};
 use crate::source_files;
 use crate::source_network;
-use crate::value::{self, Shared, Source, Taint, Value, choice, concat, merge_taints};
+use crate::value::{self, SharedValue, Source, Taint, Value, choice, concat, merge_taints};
 
 /// The mark of a value that is an open file.
 pub(crate) const FILE: &str = "\u{1}file";
 
-pub(crate) fn is_environment(value: &Shared) -> bool {
+pub(crate) fn is_environment(value: &SharedValue) -> bool {
     matches!(value.name.as_deref(), Some("os.environ" | "process.env" | "Deno.env" | "Bun.env" | "os.environb"))
 }
 
-pub(crate) fn whole_environment(run: &mut SourceRun<'_, '_>, span: Span) -> Shared {
+pub(crate) fn whole_environment(run: &mut SourceRun<'_, '_>, span: Span) -> SharedValue {
     run.scanner.record(BehaviourKind::Env, "*", run.place, span);
     Scanner::environment(run.place, span)
 }
 
 /// What a name means that nothing in the text defines.
-pub(crate) fn global(run: &SourceRun<'_, '_>, name: &str) -> Shared {
+pub(crate) fn global(run: &SourceRun<'_, '_>, name: &str) -> SharedValue {
     match name {
         "__file__" | "__filename" => Value::text(&run.place.script_path()),
         "__dirname" => parent(&Value::text(&run.place.script_path()), 1),
@@ -36,7 +36,7 @@ pub(crate) fn global(run: &SourceRun<'_, '_>, name: &str) -> Shared {
     }
 }
 
-pub(crate) fn parent(value: &Shared, levels: usize) -> Shared {
+pub(crate) fn parent(value: &SharedValue, levels: usize) -> SharedValue {
     let Some(text) = value.first_text().filter(|_| !value.is_open && value.texts.len() == 1) else {
         return value.derived();
     };
@@ -54,7 +54,7 @@ pub(crate) fn parent(value: &Shared, levels: usize) -> Shared {
 }
 
 /// The member of a value.
-pub(crate) fn member(run: &mut SourceRun<'_, '_>, value: &Shared, name: &str, span: Span) -> Shared {
+pub(crate) fn member(run: &mut SourceRun<'_, '_>, value: &SharedValue, name: &str, span: Span) -> SharedValue {
     if is_environment(value) {
         if matches!(
             name,
@@ -110,7 +110,12 @@ pub(crate) fn member(run: &mut SourceRun<'_, '_>, value: &Shared, name: &str, sp
 }
 
 /// `value[index]`.
-pub(crate) fn element(run: &mut SourceRun<'_, '_>, value: &Shared, index: &Shared, span: Span) -> Shared {
+pub(crate) fn element(
+    run: &mut SourceRun<'_, '_>,
+    value: &SharedValue,
+    index: &SharedValue,
+    span: Span,
+) -> SharedValue {
     if is_environment(value) {
         let name = index.constant().map_or_else(|| "\u{fffc}".to_owned(), str::to_owned);
         return run.scanner.variable(&name, run.place, span);
@@ -143,14 +148,14 @@ pub(crate) fn element(run: &mut SourceRun<'_, '_>, value: &Shared, index: &Share
     value.derived()
 }
 
-fn opened(value: &Shared) -> Shared {
+fn opened(value: &SharedValue) -> SharedValue {
     let mut value = (**value).clone();
     value.is_open = true;
     Rc::new(value)
 }
 
 /// A text backwards.
-pub(crate) fn reversed(run: &SourceRun<'_, '_>, value: &Shared, span: Span) -> Shared {
+pub(crate) fn reversed(run: &SourceRun<'_, '_>, value: &SharedValue, span: Span) -> SharedValue {
     match value.constant().filter(|text| text.len() < 1 << 16) {
         Some(text) => Value::text(&text.chars().rev().collect::<String>())
             .with_taints(&[Taint { source: Source::Decoded, span: run.place.span(span) }]),
@@ -159,11 +164,11 @@ pub(crate) fn reversed(run: &SourceRun<'_, '_>, value: &Shared, span: Span) -> S
 }
 
 /// `left % right` of Python.
-pub(crate) fn format_percent(run: &mut SourceRun<'_, '_>, left: &Shared, right: &Shared) -> Shared {
+pub(crate) fn format_percent(run: &mut SourceRun<'_, '_>, left: &SharedValue, right: &SharedValue) -> SharedValue {
     let Some(text) = left.first_text().filter(|text| text.contains('%')) else {
         return Value::unknown().with_taints(&merge_taints([left, right]));
     };
-    let values: Vec<Shared> = if right.items.is_empty() { vec![Rc::clone(right)] } else { right.items.clone() };
+    let values: Vec<SharedValue> = if right.items.is_empty() { vec![Rc::clone(right)] } else { right.items.clone() };
     let mut parts = Vec::new();
     for (index, piece) in text.split("%s").enumerate() {
         if index > 0 {
@@ -175,13 +180,13 @@ pub(crate) fn format_percent(run: &mut SourceRun<'_, '_>, left: &Shared, right: 
 }
 
 /// Joins paths: an absolute one starts again.
-pub(crate) fn join_paths(run: &mut SourceRun<'_, '_>, values: &[Shared]) -> Shared {
+pub(crate) fn join_paths(run: &mut SourceRun<'_, '_>, values: &[SharedValue]) -> SharedValue {
     let start = values
         .iter()
         .rposition(|value| value.first_text().is_some_and(|text| text.starts_with('/') || text.starts_with('~')))
         .unwrap_or(0);
     let slash = Value::text("/");
-    let mut parts: Vec<Shared> = Vec::new();
+    let mut parts: Vec<SharedValue> = Vec::new();
     for (index, value) in values[start..].iter().enumerate() {
         if value.constant() == Some(".") && index == 0 && values.len() > start + 1 {
             continue;
@@ -198,7 +203,12 @@ pub(crate) fn join_paths(run: &mut SourceRun<'_, '_>, values: &[Shared]) -> Shar
 }
 
 /// A template with the tag of a shell in JavaScript.
-pub(crate) fn tagged_template(run: &mut SourceRun<'_, '_>, tag: &Shared, text: &Shared, span: Span) -> Shared {
+pub(crate) fn tagged_template(
+    run: &mut SourceRun<'_, '_>,
+    tag: &SharedValue,
+    text: &SharedValue,
+    span: Span,
+) -> SharedValue {
     let is_shell = tag
         .name
         .as_deref()
@@ -211,7 +221,12 @@ pub(crate) fn tagged_template(run: &mut SourceRun<'_, '_>, tag: &Shared, text: &
 }
 
 /// An assignment to a member or an element.
-pub(crate) fn assigned(run: &mut SourceRun<'_, '_>, receiver: Option<&(Shared, String)>, value: &Shared, span: Span) {
+pub(crate) fn assigned(
+    run: &mut SourceRun<'_, '_>,
+    receiver: Option<&(SharedValue, String)>,
+    value: &SharedValue,
+    span: Span,
+) {
     let Some((receiver, name)) = receiver else { return };
     if is_environment(receiver) && name == "PATH" {
         run.scanner.record(BehaviourKind::Env, "PATH", run.place, span);
@@ -225,11 +240,11 @@ pub(crate) fn assigned(run: &mut SourceRun<'_, '_>, receiver: Option<&(Shared, S
 /// Follows a call. Returns what it gives.
 pub(crate) fn call(
     run: &mut SourceRun<'_, '_>,
-    callee: &Shared,
-    receiver: Option<(Shared, String)>,
+    callee: &SharedValue,
+    receiver: Option<(SharedValue, String)>,
     arguments: &Arguments,
     span: Span,
-) -> Shared {
+) -> SharedValue {
     for value in arguments.all() {
         if is_environment(value) {
             whole_environment(run, span);
@@ -250,7 +265,7 @@ fn environment_argument(arguments: &Arguments, run: &SourceRun<'_, '_>, span: Sp
     if has { vec![Taint { source: Source::Environment, span: run.place.span(span) }] } else { Vec::new() }
 }
 
-fn call_named(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<Shared> {
+fn call_named(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<SharedValue> {
     if let Some(result) = call_environment(run, name, arguments, span) {
         return Some(result);
     }
@@ -269,7 +284,7 @@ fn call_named(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, sp
     source_network::call_network(run, name, arguments, span)
 }
 
-fn call_environment(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<Shared> {
+fn call_environment(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<SharedValue> {
     match name {
         "os.getenv"
         | "os.environ.get"
@@ -293,7 +308,7 @@ fn call_environment(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Argumen
         "dict" | "Object.entries" | "Object.keys" | "Object.values" | "Object.assign" | "str" | "json.dumps"
         | "JSON.stringify" => {
             let taints = environment_argument(arguments, run, span);
-            let all: Vec<Shared> = arguments.all().cloned().collect();
+            let all: Vec<SharedValue> = arguments.all().cloned().collect();
             if matches!(name, "json.dumps" | "JSON.stringify") {
                 judge_collected(run, &arguments.at(0), span);
             }
@@ -308,7 +323,7 @@ fn call_environment(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Argumen
 }
 
 /// Secrets of several services in one text.
-fn judge_collected(run: &mut SourceRun<'_, '_>, value: &Shared, span: Span) {
+fn judge_collected(run: &mut SourceRun<'_, '_>, value: &SharedValue, span: Span) {
     let names: Vec<&str> = value
         .taints
         .iter()
@@ -331,7 +346,7 @@ fn judge_collected(run: &mut SourceRun<'_, '_>, value: &Shared, span: Span) {
     }
 }
 
-fn call_path(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<Shared> {
+fn call_path(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<SharedValue> {
     let _ = span;
     Some(match name {
         "pathlib.Path" | "Path" | "pathlib.PurePath" | "os.path.join" | "path.join" | "path.posix.join" | "join"
@@ -370,7 +385,7 @@ fn call_path(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, spa
     })
 }
 
-fn call_coding(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<Shared> {
+fn call_coding(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<SharedValue> {
     let first = arguments.at(0);
     let place = run.place;
     Some(match name {
@@ -449,8 +464,8 @@ fn rotate(letter: char) -> char {
     }
 }
 
-fn from_codes(values: &[Shared], run: &SourceRun<'_, '_>, span: Span) -> Shared {
-    let code = |value: &Shared| {
+fn from_codes(values: &[SharedValue], run: &SourceRun<'_, '_>, span: Span) -> SharedValue {
+    let code = |value: &SharedValue| {
         let text = value.constant()?;
         let number =
             text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u32::from_str_radix(digits, 16).ok())?;
@@ -466,7 +481,7 @@ fn from_codes(values: &[Shared], run: &SourceRun<'_, '_>, span: Span) -> Shared 
 }
 
 #[expect(clippy::too_many_lines, reason = "a table of names, which formatting spreads over many lines")]
-fn call_process(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<Shared> {
+fn call_process(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<SharedValue> {
     let first = arguments.at(0);
     match name {
         "eval" | "exec" | "execfile" | "runpy.run_path" if run.is_python => {
@@ -550,7 +565,7 @@ fn call_process(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, 
     }
 }
 
-fn spawn(run: &mut SourceRun<'_, '_>, arguments: &Arguments, name: &str, span: Span) -> Shared {
+fn spawn(run: &mut SourceRun<'_, '_>, arguments: &Arguments, name: &str, span: Span) -> SharedValue {
     let first = arguments.at(0);
     let options = arguments.values.last().cloned().unwrap_or_default();
     if !first.items.is_empty() {
@@ -569,7 +584,13 @@ fn spawn(run: &mut SourceRun<'_, '_>, arguments: &Arguments, name: &str, span: S
     run_words(run, values, span)
 }
 
-fn run_command(run: &mut SourceRun<'_, '_>, command: &Shared, arguments: &Arguments, name: &str, span: Span) -> Shared {
+fn run_command(
+    run: &mut SourceRun<'_, '_>,
+    command: &SharedValue,
+    arguments: &Arguments,
+    name: &str,
+    span: Span,
+) -> SharedValue {
     if !command.items.is_empty() {
         return run_words(run, command.items.clone(), span);
     }
@@ -580,7 +601,7 @@ fn run_command(run: &mut SourceRun<'_, '_>, command: &Shared, arguments: &Argume
     run_words(run, vec![Rc::clone(command)], span)
 }
 
-fn run_shell_text(run: &mut SourceRun<'_, '_>, text: &Shared, name: &str, span: Span) -> Shared {
+fn run_shell_text(run: &mut SourceRun<'_, '_>, text: &SharedValue, name: &str, span: Span) -> SharedValue {
     if text.texts.is_empty() {
         run.scanner.record(BehaviourKind::Run, "*", run.place, span);
     }
@@ -590,7 +611,7 @@ fn run_shell_text(run: &mut SourceRun<'_, '_>, text: &Shared, name: &str, span: 
 }
 
 /// A command for names that carries data.
-fn judge_tainted_query(run: &mut SourceRun<'_, '_>, text: &Shared, span: Span) {
+fn judge_tainted_query(run: &mut SourceRun<'_, '_>, text: &SharedValue, span: Span) {
     let first = text.first_text().and_then(|text| text.split_whitespace().next()).unwrap_or("");
     if matches!(first, "dig" | "nslookup" | "host" | "ping" | "drill") && !text.taints.is_empty() {
         let call = Call { values: Vec::new(), span, place: run.place, input: None, is_conditional: false };
@@ -605,7 +626,7 @@ fn judge_tainted_query(run: &mut SourceRun<'_, '_>, text: &Shared, span: Span) {
     }
 }
 
-fn run_words(run: &mut SourceRun<'_, '_>, mut values: Vec<Shared>, span: Span) -> Shared {
+fn run_words(run: &mut SourceRun<'_, '_>, mut values: Vec<SharedValue>, span: Span) -> SharedValue {
     if values.len() == 1 && !values[0].items.is_empty() {
         values.clone_from(&Rc::clone(&values[0]).items);
     }
@@ -617,11 +638,11 @@ fn run_words(run: &mut SourceRun<'_, '_>, mut values: Vec<Shared>, span: Span) -
 /// Follows a method of something whose type is not known, by its name alone.
 fn call_method(
     run: &mut SourceRun<'_, '_>,
-    receiver: &(Shared, String),
+    receiver: &(SharedValue, String),
     name: Option<&str>,
     arguments: &Arguments,
     span: Span,
-) -> Shared {
+) -> SharedValue {
     let (value, method) = (&receiver.0, receiver.1.as_str());
     if let Some(member) = name.and_then(|name| name.strip_prefix("\u{1}file.")) {
         return source_files::file_method(run, value, member, arguments);
@@ -643,11 +664,11 @@ fn call_method(
 
 fn text_method(
     run: &mut SourceRun<'_, '_>,
-    value: &Shared,
+    value: &SharedValue,
     method: &str,
     arguments: &Arguments,
     span: Span,
-) -> Option<Shared> {
+) -> Option<SharedValue> {
     let place = run.place;
     Some(match method {
         "encode" | "decode" | "strip" | "trim" | "lower" | "upper" | "toString" | "resolve" | "absolute"
@@ -702,7 +723,7 @@ fn text_method(
     })
 }
 
-fn replaced(value: &Shared, arguments: &Arguments) -> Shared {
+fn replaced(value: &SharedValue, arguments: &Arguments) -> SharedValue {
     let (from, to) = (arguments.at(0), arguments.at(1));
     match (value.constant(), from.constant(), to.constant()) {
         (Some(text), Some(from), Some(to)) if !from.is_empty() && text.len() < 1 << 16 && to.len() < 64 => {
@@ -712,7 +733,7 @@ fn replaced(value: &Shared, arguments: &Arguments) -> Shared {
     }
 }
 
-fn formatted(run: &mut SourceRun<'_, '_>, value: &Shared, arguments: &Arguments) -> Shared {
+fn formatted(run: &mut SourceRun<'_, '_>, value: &SharedValue, arguments: &Arguments) -> SharedValue {
     let text = value.first_text().unwrap_or("").to_owned();
     let mut parts = Vec::new();
     let mut rest = text.as_str();
@@ -740,7 +761,7 @@ fn formatted(run: &mut SourceRun<'_, '_>, value: &Shared, arguments: &Arguments)
     concat(&parts, &mut run.scanner.budget)
 }
 
-fn join_texts(run: &mut SourceRun<'_, '_>, items: &[Shared], separator: &str) -> Shared {
+fn join_texts(run: &mut SourceRun<'_, '_>, items: &[SharedValue], separator: &str) -> SharedValue {
     let separator = Value::text(separator);
     let mut parts = Vec::with_capacity(items.len() * 2);
     for item in items {

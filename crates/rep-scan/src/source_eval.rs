@@ -13,7 +13,7 @@ use rep_model::Span;
 
 use crate::scanner::{Language, Place, Scanner};
 use crate::source_tokens::{Token, TokenKind, split_source};
-use crate::value::{self, HOLE, Shared, Value, choice};
+use crate::value::{self, HOLE, SharedValue, Value, choice};
 
 /// The maximum depth of nested expressions. What is deeper is not read.
 const DEPTH_MAX: u32 = 60;
@@ -54,31 +54,31 @@ enum ScopeEnd {
 }
 
 struct Scope {
-    names: HashMap<String, (Shared, u32)>,
+    names: HashMap<String, (SharedValue, u32)>,
     end: ScopeEnd,
 }
 
 /// The arguments of a call.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    pub(crate) values: Vec<Shared>,
-    pub(crate) named: Vec<(String, Shared)>,
+    pub(crate) values: Vec<SharedValue>,
+    pub(crate) named: Vec<(String, SharedValue)>,
 }
 
 impl Arguments {
-    pub(crate) fn at(&self, index: usize) -> Shared {
+    pub(crate) fn at(&self, index: usize) -> SharedValue {
         self.values.get(index).cloned().unwrap_or_else(Value::unknown)
     }
 
-    pub(crate) fn get(&self, index: usize, name: &str) -> Option<Shared> {
+    pub(crate) fn get(&self, index: usize, name: &str) -> Option<SharedValue> {
         self.values.get(index).or_else(|| self.named(name)).cloned()
     }
 
-    pub(crate) fn named(&self, name: &str) -> Option<&Shared> {
+    pub(crate) fn named(&self, name: &str) -> Option<&SharedValue> {
         self.named.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Shared> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SharedValue> {
         self.values.iter().chain(self.named.iter().map(|(_, value)| value))
     }
 }
@@ -92,7 +92,7 @@ pub(crate) struct SourceRun<'r, 'a> {
     end: usize,
     pub(crate) is_python: bool,
     scopes: Vec<Scope>,
-    globals: HashMap<String, (Shared, u32)>,
+    globals: HashMap<String, (SharedValue, u32)>,
     pub(crate) place: &'r Place,
     depth: u32,
     indent: u32,
@@ -155,12 +155,12 @@ impl<'r> SourceRun<'r, '_> {
 
     // Names.
 
-    pub(crate) fn lookup(&self, name: &str) -> Option<Shared> {
+    pub(crate) fn lookup(&self, name: &str) -> Option<SharedValue> {
         let local = self.scopes.iter().rev().find_map(|scope| scope.names.get(name));
         local.or_else(|| self.globals.get(name)).map(|(value, _)| Rc::clone(value))
     }
 
-    fn assign(&mut self, name: &str, value: Shared) {
+    fn assign(&mut self, name: &str, value: SharedValue) {
         let depth = self.indent;
         let is_shared = name.contains('.');
         let index = if is_shared { 0 } else { self.scopes.len() - 1 };

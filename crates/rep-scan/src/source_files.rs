@@ -7,13 +7,13 @@ use rep_model::Span;
 use crate::behaviour::{BehaviourKind, SignalKind};
 use crate::source_calls::{FILE, join_paths, parent};
 use crate::source_eval::{Arguments, SourceRun};
-use crate::value::{HOLE, Shared, Value};
+use crate::value::{HOLE, SharedValue, Value};
 
 fn is_write_mode(mode: &str) -> bool {
     mode.contains(['w', 'a', 'x', '+'])
 }
 
-fn open_file(run: &mut SourceRun<'_, '_>, path: &Shared, mode: Option<&Shared>, span: Span) -> Shared {
+fn open_file(run: &mut SourceRun<'_, '_>, path: &SharedValue, mode: Option<&SharedValue>, span: Span) -> SharedValue {
     let is_written = mode.and_then(|mode| mode.first_text()).is_some_and(is_write_mode);
     let kind = if is_written { BehaviourKind::Write } else { BehaviourKind::Read };
     run.scanner.path(kind, path, run.place, span);
@@ -24,12 +24,12 @@ fn open_file(run: &mut SourceRun<'_, '_>, path: &Shared, mode: Option<&Shared>, 
     Rc::new(file)
 }
 
-fn read(run: &mut SourceRun<'_, '_>, path: &Shared, span: Span) -> Shared {
+fn read(run: &mut SourceRun<'_, '_>, path: &SharedValue, span: Span) -> SharedValue {
     run.scanner.path(BehaviourKind::Read, path, run.place, span);
     run.scanner.file_value(path, run.place, span)
 }
 
-fn write(run: &mut SourceRun<'_, '_>, path: &Shared, content: Option<&Shared>, span: Span) -> Shared {
+fn write(run: &mut SourceRun<'_, '_>, path: &SharedValue, content: Option<&SharedValue>, span: Span) -> SharedValue {
     run.scanner.path(BehaviourKind::Write, path, run.place, span);
     if let Some(content) = content {
         run.scanner.fill_file(path, content);
@@ -38,7 +38,12 @@ fn write(run: &mut SourceRun<'_, '_>, path: &Shared, content: Option<&Shared>, s
 }
 
 #[expect(clippy::too_many_lines, reason = "a table of names, which formatting spreads over many lines")]
-pub(crate) fn call_files(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<Shared> {
+pub(crate) fn call_files(
+    run: &mut SourceRun<'_, '_>,
+    name: &str,
+    arguments: &Arguments,
+    span: Span,
+) -> Option<SharedValue> {
     let name = name.replace("fs.promises.", "fs.").replace("promises.", "fs.");
     let first = arguments.get(0, "file").unwrap_or_else(Value::unknown);
     Some(match name.as_str() {
@@ -190,7 +195,12 @@ pub(crate) fn call_files(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Ar
     })
 }
 
-pub(crate) fn file_method(run: &mut SourceRun<'_, '_>, file: &Shared, method: &str, arguments: &Arguments) -> Shared {
+pub(crate) fn file_method(
+    run: &mut SourceRun<'_, '_>,
+    file: &SharedValue,
+    method: &str,
+    arguments: &Arguments,
+) -> SharedValue {
     if matches!(method, "write" | "writelines" | "writestr") {
         let content = arguments.at(0);
         if let Some(path) = file.items.first() {
@@ -205,11 +215,11 @@ pub(crate) fn file_method(run: &mut SourceRun<'_, '_>, file: &Shared, method: &s
 /// Methods that only paths have.
 pub(crate) fn path_method(
     run: &mut SourceRun<'_, '_>,
-    value: &Shared,
+    value: &SharedValue,
     method: &str,
     arguments: &Arguments,
     span: Span,
-) -> Option<Shared> {
+) -> Option<SharedValue> {
     let first = arguments.at(0);
     Some(match method {
         "read_text" | "read_bytes" | "iterdir" | "rglob" => read(run, value, span),

@@ -8,7 +8,7 @@ use crate::behaviour::SignalKind;
 use crate::network_programs;
 use crate::programs::Call;
 use crate::source_eval::{Arguments, SourceRun};
-use crate::value::{Shared, Value, add_taints, merge_taints};
+use crate::value::{SharedValue, Value, add_taints, merge_taints};
 
 const BODY_NAMES: [&str; 9] = ["data", "json", "body", "files", "content", "payload", "form", "text", "formData"];
 const HEADER_NAMES: [&str; 4] = ["headers", "auth", "cookies", "params"];
@@ -20,7 +20,7 @@ pub(crate) fn call_network(
     name: &str,
     arguments: &Arguments,
     span: Span,
-) -> Option<Shared> {
+) -> Option<SharedValue> {
     let (module, method) = name.rsplit_once('.').unwrap_or(("", name));
     match name {
         "fetch" | "fetch.default" | "axios" | "got" | "needle" | "undici.fetch" | "undici.request" | "superagent"
@@ -107,12 +107,12 @@ fn is_verb(method: &str) -> bool {
 /// Follows a method that talks to a host, by its name and the look of its argument.
 pub(crate) fn call_network_method(
     run: &mut SourceRun<'_, '_>,
-    _value: &Shared,
+    _value: &SharedValue,
     method: &str,
     arguments: &Arguments,
     span: Span,
-) -> Option<Shared> {
-    let is_url = |value: &Shared| value.texts.iter().any(|text| text.contains("://") || text.starts_with("/api"));
+) -> Option<SharedValue> {
+    let is_url = |value: &SharedValue| value.texts.iter().any(|text| text.contains("://") || text.starts_with("/api"));
     let first = arguments.values.first();
     match method {
         _ if is_verb(method) => {
@@ -136,7 +136,7 @@ pub(crate) fn call_network_method(
 }
 
 /// The URL in the options of Node's requests.
-fn host_option(value: &Shared) -> Option<Shared> {
+fn host_option(value: &SharedValue) -> Option<SharedValue> {
     let host = value.entry("hostname").or_else(|| value.entry("host"))?;
     let scheme = Value::text("https://");
     let port = value
@@ -149,7 +149,7 @@ fn host_option(value: &Shared) -> Option<Shared> {
     Some(Value::text(&format!("{}{host}{port}", scheme.first_text().unwrap_or(""))))
 }
 
-fn connect_address(run: &mut SourceRun<'_, '_>, arguments: &Arguments, span: Span) -> Shared {
+fn connect_address(run: &mut SourceRun<'_, '_>, arguments: &Arguments, span: Span) -> SharedValue {
     let first = arguments.at(0);
     let (host, port) = match first.items.as_slice() {
         [host, port, ..] => (Rc::clone(host), Some(Rc::clone(port))),
@@ -175,11 +175,11 @@ fn connect_address(run: &mut SourceRun<'_, '_>, arguments: &Arguments, span: Spa
 /// Follows a request: what goes into its body and its headers, and what comes back.
 fn request(
     run: &mut SourceRun<'_, '_>,
-    url: &Shared,
+    url: &SharedValue,
     arguments: &Arguments,
     options_from: usize,
     span: Span,
-) -> Shared {
+) -> SharedValue {
     let options = host_option(url);
     let url = match (&options, url.entry("url")) {
         (_, Some(inner)) => Rc::clone(inner),

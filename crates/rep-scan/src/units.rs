@@ -436,7 +436,7 @@ fn read_commands_in_prose(scanner: &mut Scanner<'_>, text: &str, body: Span, out
 fn read_line(scanner: &mut Scanner<'_>, line: &str, place: &Place) {
     let line =
         line.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, '>' | '-' | '*' | '|' | '$'));
-    // Prose before the command is no part of it.
+    // Prose before the command does not belong to it.
     let start = [
         "curl ",
         "wget ",

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rep_model::Span;
 
-/// The character that stands for an unknown part of a text. Input never contains it: readers replace it.
+/// The character for an unknown part of a text. Input never contains it: readers replace it.
 pub(crate) const HOLE: char = '\u{fffc}';
 /// The maximum number of alternatives of one value.
 const TEXTS_MAX: usize = 6;
@@ -55,7 +55,7 @@ pub(crate) struct Value {
     /// The dotted name of what it refers to.
     pub(crate) name: Option<Rc<str>>,
     /// The items, if it is a list, or the values of a mapping.
-    pub(crate) items: Vec<Shared>,
+    pub(crate) items: Vec<SharedValue>,
     /// The keys of the items, if it is a mapping.
     pub(crate) keys: Vec<Rc<str>>,
     /// The sources of the data.
@@ -70,7 +70,7 @@ pub(crate) struct Value {
 const ITEM_DEPTH_MAX: u16 = 12;
 
 /// A shared value.
-pub(crate) type Shared = Rc<Value>;
+pub(crate) type SharedValue = Rc<Value>;
 
 /// The bytes that folding may still copy.
 #[derive(Debug)]
@@ -89,43 +89,43 @@ impl FoldBudget {
 }
 
 impl Value {
-    pub(crate) fn unknown() -> Shared {
+    pub(crate) fn unknown() -> SharedValue {
         Rc::new(Self { is_open: true, ..Self::default() })
     }
 
-    pub(crate) fn text(text: &str) -> Shared {
+    pub(crate) fn text(text: &str) -> SharedValue {
         Rc::new(Self { texts: vec![Rc::from(text)], ..Self::default() })
     }
 
-    pub(crate) fn reference(name: &str) -> Shared {
+    pub(crate) fn reference(name: &str) -> SharedValue {
         Rc::new(Self { name: Some(Rc::from(name)), is_open: true, ..Self::default() })
     }
 
-    pub(crate) fn list(items: Vec<Shared>) -> Shared {
+    pub(crate) fn list(items: Vec<SharedValue>) -> SharedValue {
         Self::mapping(Vec::new(), items)
     }
 
-    /// A mapping, or a list if there are no keys.
-    pub(crate) fn mapping(keys: Vec<Rc<str>>, items: Vec<Shared>) -> Shared {
+    /// A mapping, or a list if `keys` is empty.
+    pub(crate) fn mapping(keys: Vec<Rc<str>>, items: Vec<SharedValue>) -> SharedValue {
         let taints = merge_taints(items.iter());
         let mut value = Self { taints, is_open: true, ..Self::default() };
         value.set_items(keys, items);
         Rc::new(value)
     }
 
-    pub(crate) fn set_items(&mut self, keys: Vec<Rc<str>>, items: Vec<Shared>) {
+    pub(crate) fn set_items(&mut self, keys: Vec<Rc<str>>, items: Vec<SharedValue>) {
         let depth = items.iter().map(|item| item.depth).max().unwrap_or(0) + 1;
         if depth <= ITEM_DEPTH_MAX {
             (self.keys, self.items, self.depth) = (keys, items, depth);
         }
     }
 
-    pub(crate) fn tainted(source: Source, span: Span) -> Shared {
+    pub(crate) fn tainted(source: Source, span: Span) -> SharedValue {
         Rc::new(Self { taints: vec![Taint { source, span }], is_open: true, ..Self::default() })
     }
 
     /// The same value with further sources.
-    pub(crate) fn with_taints(self: &Rc<Self>, taints: &[Taint]) -> Shared {
+    pub(crate) fn with_taints(self: &Rc<Self>, taints: &[Taint]) -> SharedValue {
         if taints.is_empty() {
             return Rc::clone(self);
         }
@@ -135,7 +135,7 @@ impl Value {
     }
 
     /// Unknown data with the sources of this value.
-    pub(crate) fn derived(self: &Rc<Self>) -> Shared {
+    pub(crate) fn derived(self: &Rc<Self>) -> SharedValue {
         if self.taints.is_empty() {
             return Self::unknown();
         }
@@ -164,7 +164,7 @@ impl Value {
     }
 
     /// The value of a key, if it is a mapping.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Shared> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&SharedValue> {
         let at = self.keys.iter().position(|known| &**known == key)?;
         self.items.get(at)
     }
@@ -179,7 +179,7 @@ impl Value {
 }
 
 /// Merges the sources of several values.
-pub(crate) fn merge_taints<'a>(values: impl IntoIterator<Item = &'a Shared>) -> Vec<Taint> {
+pub(crate) fn merge_taints<'a>(values: impl IntoIterator<Item = &'a SharedValue>) -> Vec<Taint> {
     let mut merged = Vec::new();
     for value in values {
         add_taints(&mut merged, &value.taints);
@@ -196,7 +196,7 @@ pub(crate) fn add_taints(taints: &mut Vec<Taint>, more: &[Taint]) {
 }
 
 /// Joins texts in order, with every combination of alternatives up to a limit.
-pub(crate) fn concat(parts: &[Shared], budget: &mut FoldBudget) -> Shared {
+pub(crate) fn concat(parts: &[SharedValue], budget: &mut FoldBudget) -> SharedValue {
     if let [part] = parts {
         return Rc::clone(part);
     }
@@ -231,7 +231,7 @@ fn squeeze_holes(text: &str) -> String {
 }
 
 /// Either of several values.
-pub(crate) fn choice(values: &[Shared]) -> Shared {
+pub(crate) fn choice(values: &[SharedValue]) -> SharedValue {
     if let [value] = values {
         return Rc::clone(value);
     }
@@ -271,7 +271,7 @@ pub(crate) fn without_holes_unless_folded(text: &str, is_folded: bool) -> std::b
 
 impl Value {
     /// The same sources with the texts of another value.
-    pub(crate) fn with_text_of(self: &Rc<Self>, other: &Shared) -> Shared {
+    pub(crate) fn with_text_of(self: &Rc<Self>, other: &SharedValue) -> SharedValue {
         Rc::new(Self { texts: other.texts.clone(), is_open: other.is_open, ..(**self).clone() })
     }
 }

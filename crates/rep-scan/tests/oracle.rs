@@ -1,9 +1,5 @@
 //! Compares the calls that the Python reader finds with those of Python's own `ast`, if `python3` is there.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "the test starts python3, and says when it is missing"
-)]
+#![expect(clippy::disallowed_methods, reason = "the test starts python3")]
 
 use std::process::Command;
 
@@ -38,8 +34,7 @@ fn calls_agree_with_the_syntax_tree_of_python() {
         .stdout(std::process::Stdio::piped())
         .spawn();
     let Ok(mut child) = child else {
-        eprintln!("SKIPPED: python3 is not installed, so its `ast` cannot be compared");
-        return;
+        return rep_test_support::report_skipped("python3 is not installed, so its `ast` cannot be compared");
     };
     std::io::Write::write_all(&mut child.stdin.take().expect("stdin is piped"), SCRIPT.as_bytes())
         .expect("python3 reads");

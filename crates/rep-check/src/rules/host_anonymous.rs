@@ -6,7 +6,7 @@ use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "host-anonymous",
-    summary: "the skill uses a host that nobody stands behind",
+    summary: "the skill uses a host without a known owner",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
     citations: &[RuleCitation::own_project("scanning")],

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use super::{Arguments, DEPTH_MAX, Scope, ScopeEnd, SourceRun};
 use crate::source_calls;
 use crate::source_tokens::{TokenKind, literal_text, split_source};
-use crate::value::{self, Shared, Value, choice, concat, merge_taints};
+use crate::value::{self, SharedValue, Value, choice, concat, merge_taints};
 
 impl SourceRun<'_, '_> {
     /// Reads an expression and follows what it does.
-    pub(crate) fn expression(&mut self) -> Shared {
+    pub(crate) fn expression(&mut self) -> SharedValue {
         if self.depth >= DEPTH_MAX {
             let here = self.at;
             self.at = self.mate(here).map_or(here + 1, |mate| mate + 1);
@@ -36,7 +36,7 @@ impl SourceRun<'_, '_> {
         index
     }
 
-    pub(super) fn conditional(&mut self) -> Shared {
+    pub(super) fn conditional(&mut self) -> SharedValue {
         self.skip_lines();
         let first = self.logic();
         if self.is_python
@@ -66,7 +66,7 @@ impl SourceRun<'_, '_> {
         first
     }
 
-    pub(super) fn logic(&mut self) -> Shared {
+    pub(super) fn logic(&mut self) -> SharedValue {
         let mut left = self.sum();
         loop {
             let next = self.peek_operator();
@@ -106,9 +106,9 @@ impl SourceRun<'_, '_> {
         }
     }
 
-    pub(super) fn sum(&mut self) -> Shared {
+    pub(super) fn sum(&mut self) -> SharedValue {
         let mut left = self.unary();
-        let mut parts: Vec<Shared> = Vec::new();
+        let mut parts: Vec<SharedValue> = Vec::new();
         loop {
             let next = self.peek_operator();
             if self.kind(next) != Some(TokenKind::Operator) {
@@ -144,9 +144,9 @@ impl SourceRun<'_, '_> {
         if parts.is_empty() { left } else { self.add(&parts) }
     }
 
-    pub(super) fn add(&mut self, parts: &[Shared]) -> Shared {
+    pub(super) fn add(&mut self, parts: &[SharedValue]) -> SharedValue {
         if parts.iter().all(|part| !part.items.is_empty()) {
-            let items: Vec<Shared> =
+            let items: Vec<SharedValue> =
                 parts.iter().flat_map(|part| part.items.iter().cloned()).take(value::ITEMS_MAX).collect();
             return Value::list(items);
         }
@@ -159,7 +159,7 @@ impl SourceRun<'_, '_> {
         concat(parts, &mut self.scanner.budget)
     }
 
-    pub(super) fn unary(&mut self) -> Shared {
+    pub(super) fn unary(&mut self) -> SharedValue {
         for _ in 0..64 {
             let is_prefix = match self.kind(self.at) {
                 Some(TokenKind::Operator) => {
@@ -192,10 +192,10 @@ impl SourceRun<'_, '_> {
         self.postfix()
     }
 
-    pub(super) fn postfix(&mut self) -> Shared {
+    pub(super) fn postfix(&mut self) -> SharedValue {
         let start = self.at;
         let (mut current, mut path) = self.primary();
-        let mut receiver: Option<(Shared, String)> = None;
+        let mut receiver: Option<(SharedValue, String)> = None;
         for _ in 0..400 {
             let next = self.peek_operator();
             if self.kind(next) == Some(TokenKind::Template) && next == self.at && !self.is_python {
@@ -251,7 +251,7 @@ impl SourceRun<'_, '_> {
     }
 
     /// `current[…]`: the element, and its name if it is constant.
-    fn index(&mut self, open: usize, current: &Shared, start: usize) -> Option<(Shared, Option<String>)> {
+    fn index(&mut self, open: usize, current: &SharedValue, start: usize) -> Option<(SharedValue, Option<String>)> {
         let close = self.mate(open)?;
         self.at = open + 1;
         let index = if self.is_operator(self.at, ":") { Value::unknown() } else { self.expression() };
@@ -272,11 +272,11 @@ impl SourceRun<'_, '_> {
     fn assignment(
         &mut self,
         operator: usize,
-        current: &Shared,
+        current: &SharedValue,
         path: Option<&str>,
-        receiver: Option<&(Shared, String)>,
+        receiver: Option<&(SharedValue, String)>,
         start: usize,
-    ) -> Shared {
+    ) -> SharedValue {
         self.at = operator + 1;
         let value = self.expression();
         let is_sum = self.word(operator) == "+=";
@@ -337,7 +337,7 @@ impl SourceRun<'_, '_> {
         false
     }
 
-    pub(super) fn primary(&mut self) -> (Shared, Option<String>) {
+    pub(super) fn primary(&mut self) -> (SharedValue, Option<String>) {
         match self.kind(self.at) {
             Some(TokenKind::Text { .. } | TokenKind::Template) => (self.texts(), None),
             Some(TokenKind::Number) => {
@@ -355,7 +355,7 @@ impl SourceRun<'_, '_> {
     }
 
     /// A literal, with those that follow it in Python.
-    pub(super) fn texts(&mut self) -> Shared {
+    pub(super) fn texts(&mut self) -> SharedValue {
         let mut parts = Vec::new();
         loop {
             match self.kind(self.at) {
@@ -372,7 +372,7 @@ impl SourceRun<'_, '_> {
     }
 
     /// A text with expressions in braces.
-    pub(super) fn template(&mut self, index: usize) -> Shared {
+    pub(super) fn template(&mut self, index: usize) -> SharedValue {
         let Some(token) = self.tokens.get(index) else { return Value::unknown() };
         let inside = &self.text[token.span.range()];
         let opening = if self.is_python { "{" } else { "${" };
@@ -401,7 +401,7 @@ impl SourceRun<'_, '_> {
     }
 
     /// An expression inside of a text.
-    pub(super) fn inner_expression(&mut self, offset: usize, inside: &str) -> Shared {
+    pub(super) fn inner_expression(&mut self, offset: usize, inside: &str) -> SharedValue {
         if self.depth >= DEPTH_MAX || self.place.nesting > 5 {
             return Value::unknown();
         }
@@ -439,7 +439,7 @@ impl SourceRun<'_, '_> {
         value
     }
 
-    pub(super) fn name_expression(&mut self) -> (Shared, Option<String>) {
+    pub(super) fn name_expression(&mut self) -> (SharedValue, Option<String>) {
         let name = self.word(self.at);
         match name {
             "lambda" if self.is_python => {
@@ -492,7 +492,7 @@ impl SourceRun<'_, '_> {
     }
 
     /// Reads the statements of a function that is a value, so that the expression goes on behind it.
-    pub(super) fn skip_function_body(&mut self) -> Shared {
+    pub(super) fn skip_function_body(&mut self) -> SharedValue {
         if !self.is_operator(self.at, "{") {
             return Value::unknown();
         }
@@ -527,12 +527,12 @@ impl SourceRun<'_, '_> {
         self.depth -= 1;
     }
 
-    pub(super) fn arrow_body(&mut self) -> Shared {
+    pub(super) fn arrow_body(&mut self) -> SharedValue {
         self.skip_lines();
         if self.is_operator(self.at, "{") { self.skip_function_body() } else { self.expression() }
     }
 
-    pub(super) fn bracket_expression(&mut self) -> Shared {
+    pub(super) fn bracket_expression(&mut self) -> SharedValue {
         let open = self.at;
         let word = self.word(open);
         if !matches!(word, "(" | "[" | "{") {
@@ -571,7 +571,7 @@ impl SourceRun<'_, '_> {
             .find(|index| self.is_operator(*index, "=>"))
     }
 
-    pub(super) fn arrow_function(&mut self, close: usize) -> Shared {
+    pub(super) fn arrow_function(&mut self, close: usize) -> SharedValue {
         let arrow = self.find_arrow(close + 1).unwrap_or(close + 1);
         let body = arrow + 1;
         let end = if self.is_operator(body, "{") { self.mate(body).unwrap_or(body) } else { body };
@@ -588,7 +588,7 @@ impl SourceRun<'_, '_> {
         value
     }
 
-    pub(super) fn items_until(&mut self, close: usize) -> Vec<Shared> {
+    pub(super) fn items_until(&mut self, close: usize) -> Vec<SharedValue> {
         let saved = std::mem::replace(&mut self.end, close);
         let mut items = Vec::new();
         while self.at < close {
@@ -628,10 +628,10 @@ impl SourceRun<'_, '_> {
     }
 
     /// A mapping, a set or a block.
-    pub(super) fn mapping(&mut self, close: usize) -> Shared {
+    pub(super) fn mapping(&mut self, close: usize) -> SharedValue {
         self.at += 1;
         let saved = std::mem::replace(&mut self.end, close);
-        let (mut items, mut keys): (Vec<Shared>, Vec<Rc<str>>) = (Vec::new(), Vec::new());
+        let (mut items, mut keys): (Vec<SharedValue>, Vec<Rc<str>>) = (Vec::new(), Vec::new());
         while self.at < close {
             let before = self.at;
             if matches!(self.kind(self.at), Some(TokenKind::Line(_))) || self.is_operator(self.at, ",") {

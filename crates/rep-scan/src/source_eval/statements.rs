@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{ScopeEnd, SourceRun, module_name};
 use crate::source_calls;
 use crate::source_tokens::TokenKind;
-use crate::value::{self, Shared, Value, choice};
+use crate::value::{self, SharedValue, Value, choice};
 
 impl<'r> SourceRun<'r, '_> {
     pub(super) fn statement(&mut self) {
@@ -37,7 +37,7 @@ impl<'r> SourceRun<'r, '_> {
 
     pub(super) fn keyword_statement(&mut self) -> bool {
         let word = self.word(self.at);
-        // A keyword as the name of a property or a parameter is no keyword.
+        // A keyword that names a property or a parameter does not count as one.
         if self.is_operator(self.at + 1, "=")
             || self.is_operator(self.at + 1, ".") && word != "import"
             || self.is_operator(self.at + 1, ":") && !matches!(word, "else" | "try" | "finally")
@@ -257,7 +257,7 @@ impl<'r> SourceRun<'r, '_> {
     }
 
     /// Binds `{a, b as c}` or `{a, b: c}`.
-    pub(super) fn bind_members(&mut self, from: usize, close: usize, value: &Shared, renamer: &str) {
+    pub(super) fn bind_members(&mut self, from: usize, close: usize, value: &SharedValue, renamer: &str) {
         let mut index = from;
         while index < close {
             if !self.is_name(index) || self.is_word(index, "type") && self.is_name(index + 1) {
@@ -503,7 +503,7 @@ impl<'r> SourceRun<'r, '_> {
         Vec::new()
     }
 
-    pub(super) fn expression_list(&mut self) -> Shared {
+    pub(super) fn expression_list(&mut self) -> SharedValue {
         let first = self.expression();
         if !self.is_operator(self.at, ",") {
             return first;
