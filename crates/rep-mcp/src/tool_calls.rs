@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rep_library::{Catalog, SkillStatus};
 use rep_runtime::plan::server::SERVER_PREFIX;
 use rep_runtime::{
-    Audience, CallError, CallResult, CallerConsent, CommandInvocation, DeferredCall, ErrorCode, Prompter,
+    Audience, CallError, CallResult, CallTarget, CallerConsent, CommandInvocation, DeferredCall, ErrorCode, Prompter,
     PrompterAnswer, RunConfirmation, RunReply, Runtime, ToolCall, ToolDescriptor, ToolKind,
 };
 use rep_sandbox::Cancel;
@@ -396,8 +396,10 @@ pub(crate) enum CallOutcome {
 fn perform_work(runtime: &Runtime, catalog: &Catalog, work: RunWork, cancel: &Cancel) -> Result<CallResult, CallError> {
     match work {
         RunWork::Call { call, can_ask } => {
-            // Only active skills are offered; the skill may have been shadowed or hidden since.
-            if catalog.get(&call.skill).is_none_or(|entry| entry.status != SkillStatus::Active) {
+            // Only active skills are offered; the skill may have been shadowed or hidden since. A tool of a server has
+            // no skill.
+            let is_active = || catalog.get(&call.skill).is_some_and(|entry| entry.status == SkillStatus::Active);
+            if !matches!(call.target, CallTarget::ServerTool { .. }) && !is_active() {
                 let message = format!("skill `{}` does not exist", call.skill);
                 return Err(CallError::unable(ErrorCode::SkillNotFound, message));
             }

@@ -522,7 +522,7 @@ fn a_server_passes_on_the_tools_of_declared_servers_to_its_clients() {
     let records = json(&run(&scratch, &["audit", "--skill", "mcp:small", "--json"]));
     let runs = records["runs"].as_array().unwrap();
     let called = runs.iter().filter(|run| run["tool"] == "echo" && run["outcome"] == "ok");
-    assert_eq!(called.filter(|run| run["user"].as_str().unwrap().contains("test")).count(), ERAS.len(), "{records:#}");
+    assert_eq!(called.filter(|run| run["who"].as_str().unwrap().contains("test")).count(), ERAS.len(), "{records:#}");
 
     // Without trust, the client's user is asked; a client that cannot ask is refused.
     declare_small_server(&scratch, "modern", "");

@@ -704,7 +704,8 @@ fn the_question_shows_what_called_tools_may_do() {
 fn a_commit_that_is_killed_is_completed_or_undone_by_the_next_run() {
     const FILES: usize = 200;
     let scratch = ScratchFolder::new();
-    let write = format!("read -r line; for n in $(seq {FILES}); do echo \"$line\" > data/$n.txt; done; echo '{{}}'\n");
+    let write =
+        format!("read -r line; for ((n = 1; n <= {FILES}; n++)); do echo \"$line\" > data/$n.txt; done; echo '{{}}'\n");
     let writes = "permissions: {filesystem: {write: ['data/*.txt']}}\n";
     skill(&scratch, "many", writes, &[("write", &write), ("idle", "echo '{}'\n")]);
     std::fs::create_dir(scratch.work_folder().join("data")).unwrap();
