@@ -14,7 +14,8 @@ const COLUMNS_MAX: usize = 12;
 /// The maximum number of rounds in which columns are assigned.
 const ROUNDS_MAX: usize = 300;
 /// Sizes in the picture. A line of a name has room for the widest letters.
-const LINE_CHARS: usize = 24;
+const LINE_CHARS: usize = 26;
+const LINE_CHARS_MIN: usize = 8;
 const LETTER_WIDTH: usize = 8;
 const LINE_HEIGHT: usize = 17;
 const PADDING: usize = 11;
@@ -117,14 +118,14 @@ fn assign_columns(arrows: &[&DependencyArrow]) -> BTreeMap<GraphNode, usize> {
     columns
 }
 
-/// Breaks a name into at most two lines, after a hyphen or colon if one is near.
+/// Breaks a name into at most two lines, after a hyphen or another separator if one is near.
 fn wrap_name(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= LINE_CHARS {
         return vec![name.to_owned()];
     }
-    let near = letters[..LINE_CHARS].iter().rposition(|letter| "-_:. ".contains(*letter));
-    let end = near.map_or(LINE_CHARS, |at| at + 1).max(LINE_CHARS / 2);
+    let near = letters[..LINE_CHARS].iter().rposition(|letter| "-_:./ ".contains(*letter));
+    let end = near.filter(|at| *at >= LINE_CHARS_MIN).map_or(LINE_CHARS, |at| at + 1);
     let rest: String = letters[end..].iter().collect();
     vec![letters[..end].iter().collect(), truncate_at_word(&rest, LINE_CHARS)]
 }
@@ -184,6 +185,7 @@ mod tests {
         assert_eq!(wrap_name("csv-profile"), ["csv-profile"]);
         let name = "01-initialize-software-requirements";
         assert_eq!(wrap_name(name).concat(), name);
+        assert_eq!(wrap_name("ecological-genomics/biodiversity")[0], "ecological-genomics/");
         assert!(wrap_name(&"x".repeat(90))[1].ends_with('…'));
     }
 }
