@@ -175,6 +175,41 @@ export interface CheckReport {
     /** How many `--fix` can fix. */
     fixable: integer;
   };
+  /** With `--statistics`: how many findings each rule has at each level, sorted by rule. */
+  statistics?: {
+    /** The rule. */
+    rule: string;
+    /** The level. */
+    level: "error" | "warning" | "info";
+    /** How many findings there are. */
+    count: integer;
+    /** How many of them `--fix` can fix. */
+    fixable: integer;
+  }[];
+}
+
+/**
+ * The findings that `rep check --baseline` does not report.
+ * @output baseline-file
+ * @version 1
+ * @file the file that `rep check --baseline FILE --write-baseline` writes
+ */
+export interface BaselineFile {
+  /** The version of this form. */
+  version: integer;
+  /** The findings, sorted by file and rule. */
+  findings: {
+    /** The rule. */
+    rule: string;
+    /** The file, relative to the directory of the baseline. */
+    file: string;
+    /** What identifies the finding in its file: it stays the same when the line moves. */
+    fingerprint: string;
+    /** How many findings have this fingerprint. */
+    count: integer;
+    /** What was wrong, for people. */
+    message: string;
+  }[];
 }
 
 /** A problem that a check found. */
@@ -201,6 +236,66 @@ export interface RelatedPlace {
   end_column: integer;
   /** What is there. */
   message: string;
+}
+
+/**
+ * What skills do, and what is dangerous about it.
+ * @output scan
+ * @version 1
+ * @command rep scan --json
+ */
+export interface ScanReport {
+  /** The skills, sorted by path. */
+  skills: ScannedSkill[];
+}
+
+/** A scanned skill. */
+export interface ScannedSkill {
+  /** The name that it declares, or else that of its directory. */
+  name: string;
+  /** The skill, as the caller named it. */
+  path: string;
+  /** `block` if there is an error, `review` if there is a warning, else `clear`. */
+  verdict: "clear" | "review" | "block";
+  /** What its code needs. An unknown part of an argument is `*`. */
+  capabilities: {
+    /** The files that it reads. */
+    read: string[];
+    /** The files that it writes. */
+    write: string[];
+    /** The hosts that it connects to. */
+    connect: string[];
+    /** The programs that it starts. */
+    spawn: string[];
+    /** The variables of the environment that it reads, without those of the session. */
+    env: string[];
+    /** The variables that it reads and whose names say that they are secrets. */
+    secrets: string[];
+  };
+  /** What its code does, sorted by file and place. */
+  behaviours: ScannedBehaviour[];
+  /** The findings of the profile `security`. */
+  findings: CheckFinding[];
+}
+
+/** One thing that a skill does. */
+export interface ScannedBehaviour {
+  /** What it does. */
+  kind: "read" | "write" | "delete" | "env" | "secret" | "connect" | "send" | "run" | "evaluate" | "install" | "persist" | "privilege";
+  /** To what. */
+  argument: string;
+  /** The file, as the caller named it. */
+  file: string;
+  /** The line where it begins, from 1. */
+  line: integer;
+  /** The column where it begins, from 1, counted in code points. */
+  column: integer;
+  /** Whether the code stands in a text that shows it, rather than in a script. */
+  shown: boolean;
+  /** How many layers of encoding hid it. */
+  layers: integer;
+  /** The capability that it needs, if it needs one. */
+  capability?: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
 }
 
 /**
@@ -2761,6 +2856,8 @@ export interface Installation {
   lock: string;
   /** Whether nothing was done. */
   dry_run: boolean;
+  /** The skills that were removed, because no installed skill requires them any longer. */
+  removed: string[];
   /** The skills. */
   skills: {
     /** The name of the skill. */
@@ -2822,6 +2919,93 @@ export interface SourceComparisons {
 }
 
 /**
+ * What was pushed to a registry.
+ * @output push
+ * @version 1
+ * @command rep push --json
+ */
+export interface PushedArtifacts {
+  /** The skills, or the collection. */
+  artifacts: {
+    /** The name of the skill or the collection. */
+    name: string;
+    /** Where it is: `oci://HOST/REPOSITORY:TAG`. */
+    reference: string;
+    /** The digest of its manifest. */
+    digest: string;
+  }[];
+}
+
+/**
+ * Whether every place is as the lock file says, and what was restored.
+ * @output sync
+ * @version 1
+ * @command rep sync --json
+ */
+export interface Synchronization {
+  /** Whose skills they are. */
+  scope: InstallScope;
+  /** Whether places were only compared. */
+  check: boolean;
+  /** The skills. */
+  skills: {
+    /** The name of the skill. */
+    name: string;
+    /** What was done, or with `--check` would be. `pruned`: the lock file no longer names it. */
+    state: "current" | "restored" | "pruned" | "failed";
+    /** The first difference, or why it failed. */
+    why: string;
+    /** The code of the error; null unless it failed. */
+    code: string | null;
+    /** The places that were, or with `--check` would be, written or removed. */
+    places: string[];
+  }[];
+}
+
+/**
+ * What the sources of installed skills have now.
+ * @output update
+ * @version 1
+ * @command rep update --json
+ */
+export interface Updates {
+  /** Whose skills they are. */
+  scope: InstallScope;
+  /** The skills. */
+  skills: {
+    /** The name of the skill. */
+    name: string;
+    /** `updated` if the new content was installed, `available` if it only could be. */
+    state: "current" | "available" | "updated" | "pinned" | "gone" | "unknown";
+    /** The source. */
+    source: string;
+    /** Why the source could not be read; otherwise empty. */
+    why: string;
+    /** The files that differ. */
+    files: {
+      /** The path in the skill. */
+      path: string;
+      /** How it differs. */
+      change: "added" | "changed" | "removed";
+    }[];
+  }[];
+}
+
+/**
+ * The skills whose pin changed.
+ * @output pin
+ * @version 1
+ * @command rep pin --json
+ * @command rep unpin --json
+ */
+export interface PinnedSkills {
+  /** Whose skills they are. */
+  scope: InstallScope;
+  /** The skills whose pin changed. */
+  changed: string[];
+}
+
+/**
  * Whether installed skills are as they were installed. A difference exits with 1.
  * @output verify
  * @version 1
@@ -2863,6 +3047,8 @@ export interface LockFile {
     source: string;
     /** The address of the source. */
     sourceUrl?: string;
+    /** The branch, tag or commit that was asked for. */
+    ref?: string;
     /** The kind of the source. */
     sourceType: string;
     /** The path of the SKILL.md in the source. */
@@ -2890,8 +3076,20 @@ export interface LockFile {
       mode: "link" | "copy";
       /** When it was installed. */
       installed: string;
-      /** The commit of the working copy it came from. */
+      /** The commit it came from. */
       commit?: string;
+      /** The digest of the manifest in a registry. */
+      manifest?: string;
+      /** The range of versions that was asked for. */
+      wanted?: string;
+      /** The version that it declares. */
+      version?: string;
+      /** The installed skills that require it. */
+      requiredBy?: string[];
+      /** Set if it was installed only because other skills require it. */
+      dependency?: true;
+      /** Set if updates skip it. */
+      pinned?: true;
     };
   }>;
 }

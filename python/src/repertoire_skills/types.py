@@ -171,12 +171,16 @@ class CheckReport:
     summary: CheckReportSummary
     """How many there are."""
 
+    statistics: tuple[CheckReportStatistics, ...] | None = None
+    """With `--statistics`: how many findings each rule has at each level, sorted by rule."""
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> CheckReport:
         """Builds it from a document."""
         return cls(
             findings=tuple(CheckFinding.from_json(item) for item in value["findings"]),
             summary=CheckReportSummary.from_json(value["summary"]),
+            statistics=None if value.get("statistics") is None else tuple(CheckReportStatistics.from_json(item) for item in value["statistics"]),
         )
 
 
@@ -1702,6 +1706,33 @@ class CheckReportSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReportStatistics:
+    """With `--statistics`: how many findings each rule has at each level, sorted by rule."""
+
+    rule: str
+    """The rule."""
+
+    level: Literal["error"] | Literal["warning"] | Literal["info"]
+    """The level."""
+
+    count: int
+    """How many findings there are."""
+
+    fixable: int
+    """How many of them `--fix` can fix."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> CheckReportStatistics:
+        """Builds it from a document."""
+        return cls(
+            rule=value["rule"],
+            level=value["level"],
+            count=value["count"],
+            fixable=value["fixable"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillListHost:
     """With `--host`, what is known about the host."""
 
@@ -2442,6 +2473,7 @@ __all__ = [
     "AuditedRun",
     "CheckFinding",
     "CheckReport",
+    "CheckReportStatistics",
     "CheckReportSummary",
     "Confirmation",
     "DeclaredProvenance",
