@@ -695,7 +695,7 @@ fn the_question_shows_what_called_tools_may_do() {
     ];
     assert_eq!(plan["callees"], json!(expected), "{plan:#}");
     assert_eq!(json(&run(&scratch, &["run", "a:alone", "--path", "lib", "--dry-run"])).get("callees"), None);
-    let (code, told) = super::policy::typed(&scratch, &["run", "a:x", "--path", "lib"], "[y/N", b"n\n");
+    let (code, told) = super::policy::typed(&scratch, &["run", "a:x", "--path", "lib"], "[N]o", b"n\n");
     assert_eq!(code, 3, "{told}");
     assert!(expected.iter().all(|line| told.contains(line)), "{told}");
 }
