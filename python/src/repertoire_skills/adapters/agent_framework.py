@@ -1,4 +1,4 @@
-"""A source of skills and a script runner for Microsoft agent-framework (``agent-framework-core`` 1.21 and later).
+"""A source of skills for Microsoft agent-framework (``agent-framework-core`` 1.21 and later).
 
 >>> from agent_framework import SkillsProvider
 >>> from repertoire_skills.adapters.agent_framework import RepSkillsSource
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from agent_framework import (
@@ -148,20 +147,3 @@ class RepSkillsSource(SkillsSource):
         known = {skill.qualified_name: skill for skill in await self.library.skills()}
         agent = getattr(getattr(context, "agent", None), "name", None)
         return [_RepSkill(self.library, name, known[name].description, agent) for name in shown if name in known]
-
-
-async def rep_script_runner(
-    skill: Any,
-    script: Any,
-    args: dict[str, Any] | list[str] | None = None,
-    *,
-    context: FunctionInvocationContext | None = None,
-) -> dict[str, Any]:
-    """Runs a script of a file-based skill of the framework in the sandbox."""
-    folder = Path(skill.path)
-    folder = folder.parent if folder.is_file() else folder
-    async with AsyncLibrary([folder]) as library:
-        names = [known.qualified_name for known in await library.skills()]
-        if len(names) != 1:
-            return {"error": "INVALID_SKILL", "message": f"`{folder}` is not one active skill"}
-        return await _run(library, names[0], script.name, args, context, None)
