@@ -96,14 +96,15 @@ impl ClientActivity {
     /// Returns the clients, the one that called last first.
     pub(crate) fn list_clients(&self) -> Vec<ActiveClient> {
         let table = self.0.lock();
+        let now = Instant::now();
         let describe = |(key, counts): (&ClientKey, &ClientCounts)| ActiveClient {
             name: key.name.clone(),
             revision: key.revision.clone(),
             bearer: key.bearer.clone(),
             calls: counts.calls,
             errors: counts.errors,
-            first_seen: counts.first.elapsed(),
-            last_seen: counts.last.elapsed(),
+            first_seen: now.duration_since(counts.first),
+            last_seen: now.duration_since(counts.last),
         };
         let mut clients: Vec<ActiveClient> = table.clients.iter().map(describe).collect();
         clients.sort_by_key(|client| client.last_seen);

@@ -125,6 +125,17 @@ enum RunDecision {
     Deferred(Box<RunConfirmation>),
 }
 
+impl RunDecision {
+    /// Returns the grant. A question that nobody answered is a refusal.
+    fn into_granted(self) -> Result<Granted, RunRefusal> {
+        match self {
+            RunDecision::Granted(granted) => Ok(*granted),
+            RunDecision::Refused(refusal) => Err(refusal),
+            RunDecision::Deferred(question) => Err(question.into_declined()),
+        }
+    }
+}
+
 impl Runtime {
     /// Opens a runtime over the user's files. Nothing is written until a call is decided or run.
     pub fn open(paths: RuntimePaths, options: RuntimeOptions) -> Self {
@@ -220,10 +231,32 @@ impl Runtime {
         prompter: &dyn Prompter,
     ) -> Result<RunDecision, CallError> {
         let _phase = tracing::debug_span!("decide").entered();
+        let question = match self.decide_by_policy(plan, trust, secrets, consent)? {
+            GrantDecision::Granted(granted) => return Ok(RunDecision::Granted(Box::new(granted))),
+            GrantDecision::Refused(refusal) => return Ok(RunDecision::Refused(refusal)),
+            GrantDecision::Ask(question) => question,
+        };
+        if let Err(error) = crate::execute::check_input(question.plan()) {
+            // Nobody is asked about a call that cannot be made.
+            let (code, message) = (error.code, error.message);
+            let remedy = "correct the arguments; the tool's `input_schema` describes them".to_owned();
+            return Ok(RunDecision::Refused(RunRefusal { code, message, remedy }));
+        }
+        self.ask_to_confirm(question, trust, prompter)
+    }
+
+    /// Decides without asking anyone.
+    fn decide_by_policy(
+        &self,
+        plan: Plan,
+        trust: &ExecutionTrust,
+        secrets: &BTreeMap<String, SecretValue>,
+        consent: &CallerConsent,
+    ) -> Result<GrantDecision, CallError> {
         if let CallerConsent::AgreedTo(binding) = consent
             && !binding.matches_plan(&plan)
         {
-            return Ok(RunDecision::Refused(skill_changed_refusal(&plan)));
+            return Ok(GrantDecision::Refused(skill_changed_refusal(&plan)));
         }
         let approvals = match consent {
             // Consent to this call covers a tool that changed after it was approved.
@@ -239,17 +272,15 @@ impl Runtime {
             },
             approvals: &approvals,
         };
-        let question = match grant::decide_plan(&self.load_policy()?, plan, &context) {
-            GrantDecision::Granted(granted) => return Ok(RunDecision::Granted(Box::new(granted))),
-            GrantDecision::Refused(refusal) => return Ok(RunDecision::Refused(refusal)),
-            GrantDecision::Ask(question) => question,
-        };
-        if let Err(error) = crate::execute::check_input(question.plan()) {
-            // Nobody is asked about a call that cannot be made.
-            let (code, message) = (error.code, error.message);
-            let remedy = "correct the arguments; the tool's `input_schema` describes them".to_owned();
-            return Ok(RunDecision::Refused(RunRefusal { code, message, remedy }));
-        }
+        Ok(grant::decide_plan(&self.load_policy()?, plan, &context))
+    }
+
+    fn ask_to_confirm(
+        &self,
+        question: RunConfirmation,
+        trust: &ExecutionTrust,
+        prompter: &dyn Prompter,
+    ) -> Result<RunDecision, CallError> {
         match prompter.confirm(&question) {
             PrompterAnswer::Deferred => Ok(RunDecision::Deferred(Box::new(question))),
             answer => self.apply_answer(question, answer, trust),

@@ -120,7 +120,7 @@ const CODE_HOSTS: [&str; 9] = [
 ];
 
 /// Services that anyone can drop data or code at without a name, or that lead into a private machine.
-const DROP_SUFFIXES: [&str; 50] = [
+const DROP_SUFFIXES: [&str; 51] = [
     "webhook.site",
     "emailhook.site",
     "requestbin.com",
@@ -148,6 +148,7 @@ const DROP_SUFFIXES: [&str; 50] = [
     "ngrok.dev",
     "ngrok-free.app",
     "ngrok-free.dev",
+    "loca.lt",
     "localtunnel.me",
     "serveo.net",
     "bore.pub",

@@ -118,7 +118,7 @@ fn package_name(word: &str) -> &str {
 }
 
 /// The packages that names are most often made to look like. From the download counts of both indexes, 2026-08.
-const WELL_KNOWN: [&str; 47] = [
+const WELL_KNOWN: [&str; 48] = [
     "requests",
     "numpy",
     "pandas",
@@ -128,6 +128,7 @@ const WELL_KNOWN: [&str; 47] = [
     "cryptography",
     "python-dateutil",
     "pyyaml",
+    "certifi",
     "django",
     "flask",
     "fastapi",

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::Cli;
 
-/// Options that read JSON, or that do not change what is printed.
-const NOT_PRINTED: &[(&str, &str)] = &[("rep run", "input"), ("rep exec", "args"), ("rep why", "style")];
+/// Options that read JSON, that do not change what is printed, or that add a field to another JSON output.
+const NOT_PRINTED: &[(&str, &str)] =
+    &[("rep run", "input"), ("rep exec", "args"), ("rep why", "style"), ("rep check", "statistics")];
 
 /// Option values that request JSON. SARIF has its own standard.
 const JSON_VALUES: &[&str] = &["json", "jsonl", "manifest"];

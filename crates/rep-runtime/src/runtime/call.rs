@@ -14,7 +14,7 @@ use super::nested::{CallChain, CallTree};
 use super::{RunAccess, RunDecision, Runtime, compute_plan_binding, skill_changed_refusal};
 use crate::error::{CallError, ErrorCode};
 use crate::executable_skill::ExecutableSkill;
-use crate::grant::{ExecutionTrust, GrantOrigin, Granted, RunConfirmation, RunRefusal};
+use crate::grant::{ExecutionTrust, GrantDecision, GrantOrigin, Granted, RunConfirmation, RunRefusal};
 use crate::outcome::{Outcome, RunReply};
 use crate::plan::command::PermissionOverride;
 use crate::plan::server::{SERVER_PREFIX, ServerAction};
@@ -506,7 +506,14 @@ impl Runtime {
     /// Decides on a prepared call and stores the approval, so that it can run later without a prompt. Returns
     /// false if it needs no confirmation anyway.
     pub fn approve_call(&self, prepared: &PreparedCall, prompter: &dyn Prompter) -> Result<bool, CallError> {
-        let granted = self.decide_prepared(prepared, prompter)??;
+        let secrets = self.gather_secrets(&prepared.plan)?;
+        // An approval is for every call of the tool, so the arguments of this one are not validated.
+        let decision = self.decide_by_policy(prepared.plan.clone(), &prepared.trust, &secrets, &prepared.consent)?;
+        let granted = match decision {
+            GrantDecision::Granted(granted) => granted,
+            GrantDecision::Refused(refusal) => return Err(refusal.into()),
+            GrantDecision::Ask(question) => self.ask_to_confirm(question, &prepared.trust, prompter)?.into_granted()?,
+        };
         // The definition of a server's tool is not replaced without an answer.
         let is_kept = granted.origin() == GrantOrigin::PriorApproval && granted.plan().is_server_tool_call();
         if granted.origin() == GrantOrigin::NoConsentNeeded || is_kept {
@@ -523,11 +530,7 @@ impl Runtime {
     ) -> Result<Result<Granted, RunRefusal>, CallError> {
         let secrets = self.gather_secrets(&prepared.plan)?;
         let (plan, trust) = (prepared.plan.clone(), &prepared.trust);
-        Ok(match self.decide_plan(plan, trust, &secrets, &prepared.consent, prompter)? {
-            RunDecision::Granted(granted) => Ok(*granted),
-            RunDecision::Refused(refusal) => Err(refusal),
-            RunDecision::Deferred(question) => Err(question.into_declined()),
-        })
+        Ok(self.decide_plan(plan, trust, &secrets, &prepared.consent, prompter)?.into_granted())
     }
 
     /// Runs a decided call and its nested calls, and applies the effects of a command to its state.

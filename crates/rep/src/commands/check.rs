@@ -23,7 +23,7 @@ use crate::output::Output;
 ///
 /// Each file is checked against the profile that matches its format, and against the fast security rules. To check
 /// as strictly as a host does, name its profile. Exits with 1 if there is an error; `-q` prints errors only. A
-/// baseline keeps the findings of an existing repository quiet until they are resolved.
+/// baseline hides the known findings of an existing repository.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -34,7 +34,7 @@ Examples:
   rep check skills --diff          # preview the fixes
   rep check skills --fix
   rep check skills --baseline rep-baseline.json --write-baseline
-  rep check skills --since main --max-warnings 0")]
+  rep check skills --since main    # in a git repository")]
 pub(crate) struct Args {
     /// Skill directories, directories of skills, SKILL.md or `*.uasp.yaml` files
     #[arg(value_name = "PATH", default_value = ".")]

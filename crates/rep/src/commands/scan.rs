@@ -25,7 +25,7 @@ use crate::output::Output;
 Examples:
   rep scan                         # the current directory
   rep scan skills/csv-profile
-  rep scan downloads --json
+  rep scan skills --json
   rep scan skills --format sarif > rep.sarif")]
 pub(crate) struct Args {
     /// Skill directories, or directories of skills

@@ -36,7 +36,10 @@ fn bash_completes_commands_flags_and_values() {
     };
     assert_eq!(words(&complete(&["rep", "chec"])), ["check"]);
     assert_eq!(words(&complete(&["rep", "check", "--strict"])), ["--strict-schema"]);
-    assert_eq!(words(&complete(&["rep", "check", "--format", ""])), ["text", "json", "sarif", "github"]);
+    assert_eq!(
+        words(&complete(&["rep", "check", "--format", ""])),
+        ["text", "concise", "json", "sarif", "github", "junit", "gitlab"]
+    );
     assert_eq!(words(&complete(&["rep", "audit", "ver"])), ["verify"]);
 }
 

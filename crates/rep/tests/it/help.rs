@@ -71,6 +71,7 @@ const NEEDS_REGISTRY: &[&str] = &[
 /// What a reader did before the examples of a command.
 const BEFORE: &[(&str, &[&str])] = &[
     ("audit", &["rep run csv-profile:profile --input @arguments.json"]),
+    ("check", &[COMMITTED]),
     ("enable", &["rep disable glossary", "rep disable glossary --user"]),
     ("install", &["rep pack ../team-skills/glossary"]),
     ("outdated", INSTALLED),
@@ -82,6 +83,8 @@ const BEFORE: &[(&str, &[&str])] = &[
     ("update", INSTALLED),
     ("verify", INSTALLED),
 ];
+const COMMITTED: &str =
+    "git init -q -b main && git add -A && git -c user.name=Ada -c user.email=ada@example.org commit -q -m start";
 const INSTALLED: &[&str] = &[
     "rep install ../team-skills --skill glossary --skill slugify --host claude-code --host codex --yes",
     "rep install ../team-skills --skill slugify --scope personal --yes",
@@ -160,8 +163,8 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
       convert  Convert skills between Markdown and UASP
 
     More commands, by group:
-      Author   tools, hash, validate, read-properties, to-prompt, lsp, tour,
-               completions, man
+      Author   scan, tools, hash, validate, read-properties, to-prompt, api, lsp,
+               tour, completions, man
       Find     show, select, query, ask, why, eval-triggers
       Run      exec, workflow, state, tasks, deps
       Serve    prompt, read

@@ -193,9 +193,9 @@ fn readiness_counts_invalid_skills_and_names_them_to_operators() {
     let scratch = library();
     scratch.write_file("tokens.txt", "first-token-of-ours-1\n");
     let (_server, address) = listening(&scratch, &["--path", "lib", "--token-file", "tokens.txt"]);
-    assert_eq!(request(&address, "GET", "/readyz", &[], "").body, "ready\ninvalid skills: 2\n");
+    assert_eq!(request(&address, "GET", "/readyz", &[], "").body, "ready\ninvalid skills: 2\nskills not listed: 1\n");
     let wrong = request(&address, "GET", "/readyz", &[("Authorization", "Bearer another-token-entirely")], "");
-    assert_eq!(wrong.body, "ready\ninvalid skills: 2\n");
+    assert_eq!(wrong.body, "ready\ninvalid skills: 2\nskills not listed: 1\n");
     let told = request(&address, "GET", "/readyz", &[("Authorization", "Bearer first-token-of-ours-1")], "").body;
     for words in ["bad: lib/bad.uasp.yaml:4: ", "bad: lib/bad.uasp.yaml:10: ", "pm: lib/pm/SKILL.md:9: "] {
         assert!(told.contains(words), "{words}: {told}");

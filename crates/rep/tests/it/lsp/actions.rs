@@ -135,7 +135,7 @@ fn missing_files_are_created_and_names_agree_with_directories() {
         (&operation["kind"], &operation["uri"]),
         (&json!("create"), &json!(uri(scratch.work_folder().join("pdf/references/nope.md"))))
     );
-    let set = titled(&all, "Set `name` to `pdf`");
+    let set = titled(&all, "Name it `pdf`");
     assert!(apply_edits(text, &edits(set)).contains("name: pdf\n"));
     let rename = &titled(&all, "Rename the directory to `forms`")["edit"]["documentChanges"][0];
     assert_eq!(rename["newUri"], uri(scratch.work_folder().join("forms")));
