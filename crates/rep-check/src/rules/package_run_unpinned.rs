@@ -8,7 +8,7 @@ pub(super) static RULE: LintRule = LintRule {
     name: "package-run-unpinned",
     summary: "the skill runs the newest version of a package without asking",
     since: "0.1.0",
-    levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
+    levels: RuleLevels { info: Profile::Security.as_set(), ..RuleLevels::NONE },
     citations: &[RuleCitation::own_project("scanning")],
     requirements: &["SCAN-11"],
     page: include_str!("package_run_unpinned.md"),
