@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rep_check::{CheckOptions, CheckReport, Profile, check_skill, fix, render};
+use rep_check::render::{self, ReportFormat};
+use rep_check::{CheckOptions, CheckReport, Profile, check_skill, fix};
 use rep_model::{FileContent, Skill, SkillTree, TreeEntry};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -19,9 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = fix::apply_fixes("SKILL.md", text, found.findings.iter().filter_map(|finding| finding.fix.as_ref()));
     }
     let report = CheckReport { findings: found.findings, skills: 1 };
-    let _ = (
-        render::render_text(&report, render::ColourMode::Plain),
-        render::render_sarif(&report),
-        render::render_github(&report),
-    );
+    let formats = [ReportFormat::Text, ReportFormat::Sarif, ReportFormat::Github, ReportFormat::Junit, ReportFormat::Gitlab];
+    for format in formats {
+        let _ = render::render_report(&report, format, render::ColourMode::Plain);
+    }
 });

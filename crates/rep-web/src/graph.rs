@@ -193,7 +193,7 @@ fn find_neighbours(arrows: &[DependencyArrow], index: usize) -> Vec<&DependencyA
     around
 }
 
-/// Returns the box that stands for the group of a box.
+/// Returns the box that represents the group of a box.
 fn find_leader(leaders: &mut BTreeMap<GraphNode, GraphNode>, node: &GraphNode) -> GraphNode {
     let mut at = node.clone();
     while let Some(next) = leaders.get(&at).filter(|next| **next != at).cloned() {

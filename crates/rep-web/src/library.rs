@@ -176,7 +176,7 @@ fn render_tiles(request: &PageRequest, query: &LibraryQuery, inspected: &Inspect
     }
 }
 
-/// Renders a labelled list of options, the first of which is no restriction.
+/// Renders a labelled list of options, of which the first restricts nothing.
 fn render_select(query: &LibraryQuery, name: &str, label: &str, first: &str, options: &[(&str, &str)]) -> Markup {
     html! {
         div {

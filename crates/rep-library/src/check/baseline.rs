@@ -187,7 +187,7 @@ impl Baseline {
         let path = absolute_path(&self.folder.join(file));
         let is_below = |checked: &PathBuf| {
             let folder = real_path(&absolute_path(checked));
-            // A checked file stands for its whole skill.
+            // A checked file represents its whole skill.
             let folder = if folder.is_file() { folder.parent().unwrap_or(&folder) } else { &folder };
             path.starts_with(folder)
         };

@@ -14,7 +14,7 @@ use crate::program::{ProgramInput, ProgramOutput, run_program};
 const MESSAGE_CHARS_MAX: usize = 200;
 
 /// Lists the files that changed since a commit: those that differ from it, and those that git does not track and does not
-/// ignore. A branch stands for the commit where the current one left it. Deleted files are included. The paths are
+/// ignore. A branch means the commit where the current one left it. Deleted files are included. The paths are
 /// absolute, with links resolved.
 pub fn list_changed_files(folder: &Path, reference: &str) -> Result<Vec<PathBuf>, GitError> {
     let top = read_line(&run_in(folder, &["rev-parse", "--show-toplevel"])?);

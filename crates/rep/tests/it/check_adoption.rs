@@ -195,7 +195,7 @@ fn only_what_changed_since_a_commit_is_reported() {
     repository.write_file("skills/new/SKILL.md", faulty("new"));
     std::fs::remove_file(repository.folder().join("skills/c/other.md")).unwrap();
     assert_eq!(files("HEAD"), ["skills/b/SKILL.md", "skills/c/SKILL.md", "skills/new/SKILL.md"]);
-    // A branch stands for the commit where this one left it.
+    // A branch means the commit where this one left it.
     repository.run_git(&["checkout", "--quiet", "-b", "topic"]);
     repository.commit_all("two");
     assert_eq!(files("main"), ["skills/b/SKILL.md", "skills/c/SKILL.md", "skills/new/SKILL.md"]);
