@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use crate::catalog_view::sha256_digest;
 use crate::claimed_client::ClaimedClient;
 use crate::client_activity::ClientKey;
-use crate::http::{BearerIdentity, REQUEST_ID};
+use crate::http::REQUEST_ID;
+use crate::identity::{BearerIdentity, find_bearer};
 use crate::server::{McpServer, ServerState};
 use crate::session_handler::SessionHandler;
 use crate::{convert_tool, library_tools, protocol_error, script_tool, skill_actions, uri};
@@ -257,7 +258,7 @@ impl McpServer {
         let Some(recorder) = &self.0.recorder else { return true };
         let record = CallRecord {
             who: "the page".to_owned(),
-            bearer: action.bearer.map(|bearer| bearer.0.clone()),
+            bearer: action.bearer.map(ToString::to_string),
             method: action.method.to_owned(),
             target: truncate_text(action.tool),
             skill: action.skill.map(str::to_owned),
@@ -284,8 +285,7 @@ fn client_name(context: &RequestContext<RoleServer>) -> String {
 
 /// Returns the identity that authenticated the client.
 fn bearer_name(context: &RequestContext<RoleServer>) -> Option<String> {
-    let parts = context.extensions.get::<Parts>()?;
-    parts.extensions.get::<BearerIdentity>().map(|bearer| bearer.0.clone())
+    find_bearer(context).map(|bearer| bearer.to_string())
 }
 
 /// Describes the client for the record of a run: the verified identity first, then the name that the client reports.

@@ -1,6 +1,8 @@
 //! Who made a call, in the text of a run's record: the user of this machine, the verified identity, and the name that
 //! the client claims.
 
+use crate::identity::BearerIdentity;
+
 /// The words before the quoted name of a client.
 const CLAIM: &str = "a client that calls itself ";
 /// The word between the user of this machine and the one that a run was made for.
@@ -26,6 +28,11 @@ impl ClaimedClient {
     pub(crate) fn describe(bearer: Option<&str>, client: &str) -> String {
         let claim = format!("{CLAIM}{client:?}");
         bearer.map_or_else(|| claim.clone(), |bearer| format!("{bearer}, {claim}"))
+    }
+
+    /// Describes a user of the dashboard for the record of a run.
+    pub(crate) fn describe_page(bearer: Option<&BearerIdentity>) -> String {
+        bearer.map_or_else(|| PAGE.to_owned(), |bearer| format!("{bearer}{ON_PAGE}"))
     }
 
     /// Reads the text that the record of a run has in `who`. Names are quoted there, so that a client cannot claim to

@@ -17,8 +17,8 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
-use crate::catalog_view::sha256_digest;
 use crate::confirmation::{is_new_revision, supports_sampling};
+use crate::identity::Owner;
 use crate::library_tools::{self, LibraryToolError};
 use crate::protocol_error;
 use crate::session_handler::SessionHandler;
@@ -103,7 +103,8 @@ impl SessionHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.clone().unwrap_or_default();
-        let call_digest = sha256_digest(json!([TOOL_NAME, arguments]).to_string().as_bytes());
+        let owner = Owner::from_context(&context);
+        let call_digest = owner.digest_call(TOOL_NAME, &arguments);
         let found = self.run_blocking(move |_, view| {
             let (entry, wants_model) = match library_tools::parse_conversion_arguments(view, &arguments) {
                 Ok(found) => found,

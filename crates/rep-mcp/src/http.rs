@@ -30,8 +30,9 @@ mod authenticator;
 mod endpoint;
 mod guard;
 mod operator;
+mod session_owners;
 
-pub use authenticator::{Authenticator, BearerIdentity};
+pub use authenticator::Authenticator;
 use guard::AccessGuard;
 pub use guard::is_own_origin;
 

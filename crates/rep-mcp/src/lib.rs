@@ -40,12 +40,14 @@ mod confirmation;
 mod connections;
 mod convert_tool;
 mod http;
+mod identity;
 mod json_rpc;
 mod library_tools;
 mod log;
 mod metrics;
 mod oauth;
 mod overview;
+mod owned_tasks;
 mod pagination;
 mod peer_owner;
 mod pending_calls;
@@ -76,9 +78,10 @@ pub use client_hosts::CLIENT_HOSTS;
 pub use confirmation::random_bytes;
 pub use connections::Connection;
 pub use http::{
-    Authenticator, BearerIdentity, HttpContext, HttpOptions, PageAccess, PageRoutes, PageRoutesBuilder,
-    SessionTokenLookup, is_own_origin, plain_response, redirect_to, serve_http, serve_http_with, wants_page,
+    Authenticator, HttpContext, HttpOptions, PageAccess, PageRoutes, PageRoutesBuilder, SessionTokenLookup,
+    is_own_origin, plain_response, redirect_to, serve_http, serve_http_with, wants_page,
 };
+pub use identity::{BearerIdentity, Owner, Visitor};
 pub use log::{LogFormat, LogOptions, init_log};
 pub use oauth::{JwksSource, OAuthVerifier};
 pub use overview::{CallLatency, RecordStatus, ServerOverview};

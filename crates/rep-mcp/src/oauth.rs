@@ -22,6 +22,8 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
+use crate::catalog_view::sha256_digest;
+
 /// The maximum size of a token.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
 /// The maximum number of characters of a subject's name that are recorded.
@@ -119,14 +121,12 @@ impl OAuthVerifier {
         })
     }
 
-    /// Returns the subject of a token, or `None` if the token is rejected.
-    pub(crate) async fn verified_subject(&self, token: &str) -> Option<String> {
+    /// Returns the name of a token's bearer, or `None` if the token is rejected.
+    pub(crate) async fn verified_bearer(&self, token: &str) -> Option<String> {
         if !self.is_valid_token(token).await {
             return None;
         }
-        let claims = TokenParts::parse(token)?.claims;
-        let named = ["sub", "client_id", "azp"].into_iter().find_map(|name| claims.get(name)?.as_str());
-        Some(truncate_chars(named.unwrap_or("unnamed"), SUBJECT_CHARS_MAX).to_owned())
+        Some(name_bearer(&TokenParts::parse(token)?.claims, token))
     }
 
     /// Whether a token is accepted.
@@ -206,6 +206,24 @@ impl OAuthVerifier {
 /// Returns the Unix time in seconds.
 fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Returns the name of a token's bearer. Tasks and sessions belong to it, so the bearers of different subjects have
+/// different names.
+fn name_bearer(claims: &Value, token: &str) -> String {
+    let mark = |text: &str| {
+        let digest = sha256_digest(text.as_bytes());
+        digest.trim_start_matches("sha256:").chars().take(16).collect::<String>()
+    };
+    let claim = |name: &str| claims.get(name).and_then(Value::as_str);
+    let named = [("sub", "subject"), ("client_id", "client"), ("azp", "client")];
+    let Some((kind, text)) = named.into_iter().find_map(|(name, kind)| Some((kind, claim(name)?))) else {
+        return format!("unnamed {}", mark(token));
+    };
+    match truncate_chars(text, SUBJECT_CHARS_MAX) {
+        whole if whole.len() == text.len() => format!("{kind} {text:?}"),
+        start => format!("{kind} {start:?} {}", mark(text)),
+    }
 }
 
 /// The unverified parts of a token.
@@ -405,6 +423,17 @@ mod tests {
         let signed = format!("{}.{}", encode_base64(br#"{"alg":"ES256"}"#), encode_base64(claims.as_bytes()));
         let signature = pair.sign(&random, signed.as_bytes()).unwrap();
         assert!(accepts_token(&oauth, &format!("{signed}.{}", encode_base64(signature.as_ref()))));
+    }
+
+    #[test]
+    fn bearers_of_different_subjects_have_different_names() {
+        let name = |claims: Value| name_bearer(&claims, "token");
+        assert_eq!(name(json!({ "sub": "ann", "client_id": "x" })), "subject \"ann\"");
+        assert_eq!(name(json!({ "client_id": "ann" })), "client \"ann\"");
+        let long = "a".repeat(SUBJECT_CHARS_MAX);
+        let (one, other) = (name(json!({ "sub": format!("{long}1") })), name(json!({ "sub": format!("{long}2") })));
+        assert!(one != other && one.len() < SUBJECT_CHARS_MAX + 40, "{one} {other}");
+        assert_ne!(name_bearer(&json!({}), "one"), name_bearer(&json!({}), "other"));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 
 use crate::confirmation::ANSWER_TIMEOUT;
+use crate::identity::{Owner, Visitor};
 
 /// The maximum number of waiting confirmations; further ones are refused.
 const WAITING_MAX: usize = 32;
@@ -20,7 +21,7 @@ const ENDED_MAX: usize = 64;
 pub struct PendingConfirmations {
     queue: Mutex<ConfirmationQueue>,
     next: AtomicU64,
-    viewers: AtomicUsize,
+    viewers: Mutex<BTreeMap<u64, Visitor>>,
     changes: watch::Sender<u64>,
 }
 
@@ -40,6 +41,8 @@ struct WaitingConfirmation {
 pub struct PendingConfirmation {
     /// The number of the confirmation.
     pub number: u64,
+    /// The bearer whose call it confirms.
+    pub owner: Owner,
     /// The tool, as clients call it.
     pub tool: String,
     /// The question.
@@ -69,32 +72,34 @@ impl Default for PendingConfirmations {
         Self {
             queue: Mutex::default(),
             next: AtomicU64::new(1),
-            viewers: AtomicUsize::new(0),
+            viewers: Mutex::default(),
             changes: watch::Sender::new(0),
         }
     }
 }
 
 impl PendingConfirmations {
-    /// Whether the dashboard is open in a browser, so that a confirmation can be seen.
-    pub fn has_viewer(&self) -> bool {
-        self.viewer_count() > 0
+    /// Whether the dashboard is open in a browser of someone who may see a confirmation of this owner.
+    pub fn has_viewer(&self, owner: &Owner) -> bool {
+        self.viewers.lock().values().any(|visitor| visitor.may_see(owner))
     }
 
     /// Returns the number of open dashboards.
     pub(crate) fn viewer_count(&self) -> usize {
-        self.viewers.load(Ordering::Relaxed)
+        self.viewers.lock().len()
     }
 
     /// Subscribes to changes. The result counts as a viewer until it is dropped.
-    pub fn add_viewer(confirmations: &Arc<PendingConfirmations>) -> ConfirmationViewer {
-        confirmations.viewers.fetch_add(1, Ordering::Relaxed);
-        ConfirmationViewer { confirmations: Arc::clone(confirmations), changes: confirmations.changes.subscribe() }
+    pub fn add_viewer(confirmations: &Arc<PendingConfirmations>, visitor: Visitor) -> ConfirmationViewer {
+        let number = confirmations.next.fetch_add(1, Ordering::Relaxed);
+        confirmations.viewers.lock().insert(number, visitor);
+        let changes = confirmations.changes.subscribe();
+        ConfirmationViewer { confirmations: Arc::clone(confirmations), number, changes }
     }
 
     /// Asks the viewers and waits for the answer. Returns `false` if declined or if too many confirmations wait
     /// already.
-    pub(crate) async fn ask_viewers(&self, call: Option<u64>, tool: &str, text: String) -> bool {
+    pub(crate) async fn ask_viewers(&self, owner: Owner, call: Option<u64>, tool: &str, text: String) -> bool {
         let (answer, answered) = oneshot::channel();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         {
@@ -103,7 +108,7 @@ impl PendingConfirmations {
                 return false;
             }
             let (tool, since) = (tool.to_owned(), Instant::now());
-            let confirmation = PendingConfirmation { number, tool, text, call, outcome: None, since };
+            let confirmation = PendingConfirmation { number, owner, tool, text, call, outcome: None, since };
             queue.waiting.insert(number, WaitingConfirmation { confirmation, answer });
         }
         let _withdrawal = WithdrawalGuard { confirmations: self, number };
@@ -111,8 +116,12 @@ impl PendingConfirmations {
         answered.await.unwrap_or(false)
     }
 
-    /// Answers a confirmation. Does nothing if it no longer waits.
-    pub fn answer(&self, number: u64, is_yes: bool) {
+    /// Answers a confirmation for a visitor. Does nothing if it no longer waits, or belongs to another bearer.
+    pub fn answer(&self, number: u64, is_yes: bool, visitor: &Visitor) {
+        let owner = self.queue.lock().waiting.get(&number).map(|waiting| waiting.confirmation.owner.clone());
+        if !owner.is_some_and(|owner| visitor.may_see(&owner)) {
+            return;
+        }
         let outcome = if is_yes { ConfirmationOutcome::Agreed } else { ConfirmationOutcome::Declined };
         if let Some(answer) = self.finish_waiting(number, |_| outcome) {
             // A caller that has gone away needs no answer.
@@ -137,18 +146,25 @@ impl PendingConfirmations {
         Some(answer)
     }
 
-    /// Returns the waiting confirmations, oldest first.
-    pub fn list_waiting(&self) -> Vec<PendingConfirmation> {
-        self.queue.lock().waiting.values().map(|waiting| waiting.confirmation.clone()).collect()
+    /// Returns the number of waiting confirmations.
+    pub(crate) fn waiting_count(&self) -> usize {
+        self.queue.lock().waiting.len()
     }
 
-    /// Returns the waiting and finished confirmations from `number` on, oldest first.
-    pub fn list_from(&self, number: u64) -> Vec<PendingConfirmation> {
+    /// Returns the waiting confirmations that a visitor may see, oldest first.
+    pub fn list_waiting(&self, visitor: &Visitor) -> Vec<PendingConfirmation> {
+        let queue = self.queue.lock();
+        let waiting = queue.waiting.values().map(|waiting| &waiting.confirmation);
+        waiting.filter(|confirmation| visitor.may_see(&confirmation.owner)).cloned().collect()
+    }
+
+    /// Returns the waiting and finished confirmations from `number` on that a visitor may see, oldest first.
+    pub fn list_from(&self, number: u64, visitor: &Visitor) -> Vec<PendingConfirmation> {
         let queue = self.queue.lock();
         let waiting = queue.waiting.range(number..).map(|(number, waiting)| (*number, waiting.confirmation.clone()));
         let mut all: BTreeMap<u64, PendingConfirmation> = waiting.collect();
         all.extend(queue.ended.range(number..).map(|(number, confirmation)| (*number, confirmation.clone())));
-        all.into_values().collect()
+        all.into_values().filter(|confirmation| visitor.may_see(&confirmation.owner)).collect()
     }
 
     /// Returns the number of the oldest waiting confirmation, or the next number if none waits.
@@ -166,13 +182,14 @@ impl PendingConfirmations {
 /// A user who has the dashboard open.
 pub struct ConfirmationViewer {
     confirmations: Arc<PendingConfirmations>,
+    number: u64,
     /// Changes whenever a confirmation, a run or a call changes.
     pub changes: watch::Receiver<u64>,
 }
 
 impl Drop for ConfirmationViewer {
     fn drop(&mut self) {
-        self.confirmations.viewers.fetch_sub(1, Ordering::Relaxed);
+        self.confirmations.viewers.lock().remove(&self.number);
     }
 }
 

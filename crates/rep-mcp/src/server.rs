@@ -13,13 +13,14 @@ use rep_library::validation::list_version_warnings;
 use rep_library::{Catalog, SkillLibrary, SkillStatus, WatchHandle};
 use rep_runtime::Runtime;
 use rep_sandbox::Cancel;
-use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, watch};
 
 use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill, list_server_tools};
 use crate::client_activity::ClientActivity;
 use crate::confirmation::{ConfirmationSeal, random_bytes};
+use crate::identity::{Owner, Visitor};
 use crate::metrics::ServerMetrics;
+use crate::owned_tasks::OwnedTasks;
 use crate::pending_calls::PendingCalls;
 use crate::pending_confirmations::PendingConfirmations;
 use crate::session_handler::SessionHandler;
@@ -77,7 +78,7 @@ pub(crate) struct ServerState {
     pub(crate) seal: ConfirmationSeal,
     pub(crate) run_slots: Arc<Semaphore>,
     /// Runs that continue after their call was answered.
-    pub(crate) tasks: TaskManager,
+    pub(crate) tasks: OwnedTasks,
     /// The number of calls in progress.
     pub(crate) open_calls: watch::Sender<usize>,
     /// The number of answers that were not sent completely yet.
@@ -94,6 +95,7 @@ pub(crate) struct RunHandle {
     pub(crate) cancel: Cancel,
     /// The tool, as clients call it.
     pub(crate) tool: String,
+    pub(crate) owner: Owner,
     pub(crate) started: Instant,
 }
 
@@ -147,7 +149,7 @@ impl McpServer {
             sessions: AtomicUsize::new(0),
             seal: ConfirmationSeal::new(),
             run_slots: Arc::new(Semaphore::new(RUNS_MAX)),
-            tasks: TaskManager::new(),
+            tasks: OwnedTasks::new(),
             open_calls: watch::Sender::new(0),
             open_answers: watch::Sender::new(0),
             active_runs: Mutex::default(),
@@ -279,20 +281,20 @@ impl McpServer {
         &self.0.confirmations
     }
 
-    /// Returns the runs in progress, oldest first.
-    pub fn active_runs(&self) -> Vec<ActiveRun> {
+    /// Returns the runs in progress that a visitor may see, oldest first.
+    pub fn active_runs(&self, visitor: &Visitor) -> Vec<ActiveRun> {
         let runs = self.0.active_runs.lock();
         let describe = |(number, run): (&u64, &RunHandle)| ActiveRun {
             number: *number,
             tool: run.tool.clone(),
             elapsed: run.started.elapsed(),
         };
-        runs.iter().map(describe).collect()
+        runs.iter().filter(|(_, run)| visitor.may_see(&run.owner)).map(describe).collect()
     }
 
-    /// Cancels a run. Does nothing if it has ended.
-    pub fn cancel_run(&self, number: u64) {
-        if let Some(run) = self.0.active_runs.lock().get(&number) {
+    /// Cancels a run for a visitor. Does nothing if it has ended or belongs to another bearer.
+    pub fn cancel_run(&self, number: u64, visitor: &Visitor) {
+        if let Some(run) = self.0.active_runs.lock().get(&number).filter(|run| visitor.may_see(&run.owner)) {
             run.cancel.cancel();
         }
         self.0.confirmations.notify_viewers();

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use crate::call_log::CallSubject;
 use crate::catalog_view::{AllowedRuns, CatalogView};
 use crate::confirmation::random_bytes;
+use crate::identity::Owner;
 use crate::library_tools::LibraryToolError;
 use crate::pagination::page_by_bytes;
 use crate::server::ServerState;
@@ -379,8 +380,9 @@ impl ServerHandler for SessionHandler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
+        let owner = Owner::from_context(&context);
         let call = self.open_call(CallSubject::from_task_request("tasks/get", &request.task_id), &context);
-        let answer = async { self.state.tasks.get_task(&request.task_id).map(GetTaskResult::new) };
+        let answer = async { self.state.tasks.get(&owner, &request.task_id).map(GetTaskResult::new) };
         call.answer_and_record(answer).await
     }
 
@@ -389,8 +391,9 @@ impl ServerHandler for SessionHandler {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let owner = Owner::from_context(&context);
         let call = self.open_call(CallSubject::from_task_request("tasks/update", &request.task_id), &context);
-        let answer = async { self.state.tasks.update_task(&request.task_id, request.input_responses) };
+        let answer = async { self.state.tasks.update(&owner, &request.task_id, request.input_responses) };
         call.answer_and_record(answer).await
     }
 
@@ -399,8 +402,9 @@ impl ServerHandler for SessionHandler {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let owner = Owner::from_context(&context);
         let call = self.open_call(CallSubject::from_task_request("tasks/cancel", &request.task_id), &context);
-        let answer = async { self.state.tasks.cancel_task(&request.task_id) };
+        let answer = async { self.state.tasks.cancel(&owner, &request.task_id) };
         call.answer_and_record(answer).await
     }
 

@@ -18,16 +18,17 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ProgressNotificationParam,
 };
 use rmcp::service::RequestContext;
-use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
+use rmcp::task_manager::{TaskContext, TaskExit, TaskFuture, TaskOptions};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 
-use crate::catalog_view::sha256_digest;
+use crate::claimed_client::ClaimedClient;
 use crate::confirmation::{
     ANSWER_TIMEOUT, ConsentAnswer, ElicitationSupport, SealedConsent, build_elicitation, is_new_revision, is_yes,
 };
+use crate::identity::{BearerIdentity, Owner};
 use crate::library_tools::LibraryToolError;
 use crate::server::{McpServer, RunHandle, ServerState};
 use crate::session_handler::SessionHandler;
@@ -96,11 +97,14 @@ impl SessionHandler {
         let has_contract = tool.has_output_schema();
         let input = request.arguments.clone().unwrap_or_default();
         let support = ElicitationSupport::from_context(&context);
-        let asks_dashboard = support == ElicitationSupport::None && self.state.confirmations.has_viewer();
+        let owner = Owner::from_context(&context);
+        let asks_dashboard = support == ElicitationSupport::None && self.state.confirmations.has_viewer(&owner);
         let client = call_log::describe_client(&context);
-        let call_digest = sha256_digest(json!([tool.name, input]).to_string().as_bytes());
-        let mut call = Box::new(build_tool_call(&tool, input, &client, self.client_session(&context).as_deref()));
+        let call_digest = owner.digest_call(&tool.name, &input);
+        let mut call =
+            Box::new(build_tool_call(&tool, input, &client, (&owner, self.client_session(&context).as_deref())));
         let can_ask = support != ElicitationSupport::None || asks_dashboard;
+        let caller = (owner, client);
         let work = match (&request.request_state, support) {
             (Some(sealed), ElicitationSupport::ByResponse) => {
                 let responses = request.input_responses.as_ref();
@@ -109,7 +113,7 @@ impl SessionHandler {
                     // The client did not answer: it is asked again.
                     ConsentAnswer::Missing => RunWork::Call { call, can_ask },
                     ConsentAnswer::Agreed(consent) => {
-                        if let Some(deferred) = self.state.pending_calls.take(consent.question, &client) {
+                        if let Some(deferred) = self.state.pending_calls.take(consent.question, &caller) {
                             RunWork::Resume(deferred)
                         } else {
                             // The deferred call expired or belongs to another process. Plan the call again; it must
@@ -130,7 +134,7 @@ impl SessionHandler {
             RunProgress::Task(run) => return Ok(self.spawn_task(run, has_contract).into()),
         };
         if support == ElicitationSupport::ByResponse {
-            return self.ask_by_response(deferred, &call_digest, client);
+            return self.ask_by_response(deferred, &call_digest, caller);
         }
         let agreed = tokio::select! {
             agreed = self.ask_now(&tool.name, &deferred, asks_dashboard, &context) => agreed?,
@@ -153,12 +157,12 @@ impl SessionHandler {
         &self,
         deferred: Box<DeferredCall>,
         call_digest: &str,
-        client: String,
+        caller: (Owner, String),
     ) -> Result<CallToolResponse, ErrorData> {
         let consent = SealedConsent { question: self.state.take_number(), binding: deferred.plan_binding() };
         let question = self.describe_question(&deferred);
         let response = self.state.seal.seal_question(&question, call_digest, &consent)?;
-        self.state.pending_calls.insert(consent.question, client, deferred);
+        self.state.pending_calls.insert(consent.question, caller, deferred);
         let state = Arc::downgrade(&self.state);
         // Removes the copy of the skill even if no other call arrives.
         tokio::spawn(async move {
@@ -181,7 +185,12 @@ impl SessionHandler {
         context: &RequestContext<RoleServer>,
     ) -> Result<bool, ErrorData> {
         if asks_dashboard {
-            let answer = self.state.confirmations.ask_viewers(None, tool, deferred.question_text());
+            let answer = self.state.confirmations.ask_viewers(
+                Owner::from_context(context),
+                None,
+                tool,
+                deferred.question_text(),
+            );
             return Ok(tokio::time::timeout(ANSWER_TIMEOUT, answer).await == Ok(true));
         }
         let params = build_elicitation(&self.describe_question(deferred))?;
@@ -218,7 +227,7 @@ impl SessionHandler {
             permit = Arc::clone(&self.state.run_slots).acquire_owned() => permit.map_err(|_| protocol_error::internal_error())?,
             () = context.ct.cancelled() => return Err(protocol_error::invalid_params("cancelled")),
         };
-        let mut run = BackgroundRun::start(&self.state, tool, work, permit);
+        let mut run = BackgroundRun::start(&self.state, (tool, Owner::from_context(context)), work, permit);
         let token = context.meta.get_progress_token();
         let supports_tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         let mut reports = 0.0;
@@ -249,7 +258,8 @@ impl SessionHandler {
     /// Continues a run as a task.
     fn spawn_task(&self, mut run: BackgroundRun, has_contract: bool) -> CreateTaskResult {
         let options = TaskOptions::new().with_ttl_ms(TASK_TTL_MS).with_status_message("running");
-        let task = self.state.tasks.spawn(options, |task: TaskContext| {
+        let owner = run.owner.clone();
+        let work = |task: TaskContext| -> TaskFuture {
             Box::pin(async move {
                 let result = tokio::select! {
                     result = &mut run.work => result,
@@ -268,8 +278,9 @@ impl SessionHandler {
                     Err(_) => Err(TaskExit::Error(protocol_error::internal_error())),
                 }
             })
-        });
-        CreateTaskResult::new(task)
+        };
+        let lifetime = Duration::from_millis(TASK_TTL_MS);
+        CreateTaskResult::new(self.state.tasks.start(owner, lifetime, |tasks| tasks.spawn(options, work)))
     }
 }
 
@@ -280,16 +291,18 @@ impl McpServer {
         call: u64,
         tool: ToolDescriptor,
         input: Map<String, Value>,
-        who: String,
+        bearer: Option<&BearerIdentity>,
     ) -> ToolResponse {
         let failed = || error_response("INTERNAL", "internal error: the server could not complete this call");
         let declined = || error_response("CONFIRMATION_DECLINED", "the run was not confirmed");
-        let first = Box::new(build_tool_call(&tool, input, &who, Some("page")));
+        let owner = Owner::from_bearer(bearer);
+        let who = ClaimedClient::describe_page(bearer);
+        let first = Box::new(build_tool_call(&tool, input, &who, (&owner, Some("page"))));
         let mut work = RunWork::Call { call: first, can_ask: true };
         loop {
             let is_resumed = matches!(work, RunWork::Resume(_));
             let Ok(permit) = Arc::clone(&self.0.run_slots).acquire_owned().await else { return failed() };
-            let mut run = BackgroundRun::start(&self.0, &tool.name, work, permit);
+            let mut run = BackgroundRun::start(&self.0, (&tool.name, owner.clone()), work, permit);
             let deferred = match (&mut run.work).await {
                 Ok(RunResult::Finished(response)) => return response,
                 Ok(RunResult::NeedsConfirmation(deferred)) if !is_resumed => deferred,
@@ -298,7 +311,8 @@ impl McpServer {
                 Err(_) => return failed(),
             };
             drop(run);
-            let answer = self.0.confirmations.ask_viewers(Some(call), &tool.name, deferred.question_text());
+            let text = deferred.question_text();
+            let answer = self.0.confirmations.ask_viewers(owner.clone(), Some(call), &tool.name, text);
             if tokio::time::timeout(ANSWER_TIMEOUT, answer).await != Ok(true) {
                 return declined();
             }
@@ -307,12 +321,13 @@ impl McpServer {
     }
 }
 
-/// Builds a call of a tool. `session` is the client's session, for commands whose arguments do not name one.
+/// Builds a call of a tool. `session` is the client's session, for commands whose arguments do not name one. All
+/// sessions belong to the owner.
 fn build_tool_call(
     tool: &ToolDescriptor,
     mut input: Map<String, Value>,
     client: &str,
-    session: Option<&str>,
+    (owner, session): (&Owner, Option<&str>),
 ) -> ToolCall {
     let mut call = match tool.kind {
         ToolKind::Tool => ToolCall::for_tool(&tool.skill, &tool.tool, Value::Object(input)),
@@ -323,7 +338,7 @@ fn build_tool_call(
         ToolKind::Script => ToolCall::for_script(&tool.skill, script_tool::build_invocation(tool, &input)),
         ToolKind::Command => {
             let named = tool.session_argument.and_then(|argument| input.shift_remove(argument));
-            let session = named.as_ref().and_then(Value::as_str).or(session).map(str::to_owned);
+            let session = owner.scope_session(named.as_ref().and_then(Value::as_str).or(session));
             let command = tool.tool.clone();
             let invocation = CommandInvocation { command, arguments: input, session, ..CommandInvocation::default() };
             ToolCall::for_command(&tool.skill, invocation)
@@ -338,14 +353,21 @@ struct BackgroundRun {
     work: JoinHandle<RunResult>,
     cancel: Cancel,
     number: u64,
+    owner: Owner,
     state: Arc<ServerState>,
 }
 
 impl BackgroundRun {
-    fn start(state: &Arc<ServerState>, tool: &str, work: RunWork, permit: OwnedSemaphorePermit) -> Self {
+    fn start(
+        state: &Arc<ServerState>,
+        (tool, owner): (&str, Owner),
+        work: RunWork,
+        permit: OwnedSemaphorePermit,
+    ) -> Self {
         let cancel = Cancel::default();
         let number = state.take_number();
-        let handle = RunHandle { cancel: cancel.clone(), tool: tool.to_owned(), started: Instant::now() };
+        let handle =
+            RunHandle { cancel: cancel.clone(), tool: tool.to_owned(), owner: owner.clone(), started: Instant::now() };
         state.active_runs.lock().insert(number, handle);
         state.confirmations.notify_viewers();
         let (own, cancelled) = (Arc::clone(state), cancel.clone());
@@ -371,7 +393,7 @@ impl BackgroundRun {
             drop(permit);
             result
         });
-        Self { work, cancel, number, state: Arc::clone(state) }
+        Self { work, cancel, number, owner, state: Arc::clone(state) }
     }
 }
 

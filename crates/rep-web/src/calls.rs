@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
 use parking_lot::Mutex;
-use rep_mcp::{BearerIdentity, DashboardAction, ToolResponse, plain_response, redirect_to, wants_page};
+use rep_mcp::{BearerIdentity, DashboardAction, Owner, ToolResponse, Visitor, plain_response, redirect_to, wants_page};
 use rep_runtime::ToolDescriptor;
 use serde_json::{Map, Value};
 
@@ -35,6 +35,7 @@ pub(crate) struct DashboardCalls {
 /// A call started in the dashboard.
 #[derive(Clone)]
 struct DashboardCall {
+    owner: Owner,
     /// The tool, as clients call it.
     tool: String,
     skill: String,
@@ -50,10 +51,11 @@ impl Default for DashboardCalls {
 
 impl DashboardCalls {
     /// Stores a new call. If the table is full, removes the oldest call that ended, or else the oldest call.
-    fn begin_call(&self, skill: &str, tool: &str) -> u64 {
+    fn begin_call(&self, owner: Owner, skill: &str, tool: &str) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut calls = self.calls.lock();
-        calls.insert(number, DashboardCall { tool: tool.to_owned(), skill: skill.to_owned(), response: None });
+        let (skill, tool) = (skill.to_owned(), tool.to_owned());
+        calls.insert(number, DashboardCall { owner, tool, skill, response: None });
         while calls.len() > CALLS_MAX {
             let oldest = calls.iter().find(|(_, call)| call.response.is_some()).or_else(|| calls.iter().next());
             let Some(number) = oldest.map(|(number, _)| *number) else { break };
@@ -68,8 +70,8 @@ impl DashboardCalls {
         }
     }
 
-    fn get(&self, number: u64) -> Option<DashboardCall> {
-        self.calls.lock().get(&number).cloned()
+    fn get(&self, number: u64, visitor: &Visitor) -> Option<DashboardCall> {
+        self.calls.lock().get(&number).filter(|call| visitor.may_see(&call.owner)).cloned()
     }
 }
 
@@ -105,11 +107,10 @@ pub(super) async fn run_tool(
     if !dashboard.server.record_dashboard_action(&action) {
         return error_response(&dashboard, &headers, StatusCode::SERVICE_UNAVAILABLE, UNRECORDED_MESSAGE);
     }
-    let who = bearer.map_or_else(|| "the page".to_owned(), |bearer| format!("{}, on the page", bearer.0));
-    let number = dashboard.calls.begin_call(&tool.skill, &tool.name);
+    let number = dashboard.calls.begin_call(Owner::from_bearer(bearer.as_ref()), &tool.skill, &tool.name);
     let own = Arc::clone(&dashboard);
     tokio::spawn(async move {
-        let response = own.server.call_for_dashboard(number, tool, input, who).await;
+        let response = own.server.call_for_dashboard(number, tool, input, bearer.as_ref()).await;
         own.calls.end_call(number, response);
         own.server.confirmations().notify_viewers();
     });
@@ -140,7 +141,7 @@ fn invalid_input_response(
     if !wants_page(headers) {
         return plain_response(StatusCode::BAD_REQUEST, format!("{message}\n"));
     }
-    let request = dashboard.page_request(headers, FormFields::default());
+    let request = dashboard.page_request(headers, Visitor::Stranger, FormFields::default());
     let body = html! {
         (render_breadcrumb(&tool.skill))
         div class="title" { h1 { bdi { (tool.name) } } }
@@ -165,12 +166,12 @@ fn render_breadcrumb(skill: &str) -> Markup {
 /// Renders a call and its result.
 pub(super) fn render_page(request: &PageRequest) -> PageResponse {
     let number = request.fields.parse_id("number").unwrap_or(0);
-    let Some(call) = request.dashboard.calls.get(number) else {
+    let Some(call) = request.dashboard.calls.get(number, &request.visitor) else {
         return PageResponse::Missing(
             "This call is no longer available here. Its record is on the Audit page.".to_owned(),
         );
     };
-    let mut confirmations = request.dashboard.server.confirmations().list_from(0);
+    let mut confirmations = request.dashboard.server.confirmations().list_from(0, &request.visitor);
     confirmations.retain(|confirmation| confirmation.call == Some(number));
     let is_waiting = confirmations.iter().any(|confirmation| confirmation.outcome.is_none());
     let back = html! { input type="hidden" name="call" value=(number); };

@@ -7,11 +7,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse as _, Response};
-use rep_mcp::{PendingConfirmations, plain_response};
+use rep_mcp::{BearerIdentity, PendingConfirmations, Visitor, plain_response};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -36,14 +37,18 @@ impl Default for ListenerSlots {
 type EventSender = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Streams events to a listener until the listener or the server ends.
-pub(super) async fn stream_events(State(dashboard): State<Arc<Dashboard>>) -> Response {
+pub(super) async fn stream_events(
+    State(dashboard): State<Arc<Dashboard>>,
+    bearer: Option<Extension<BearerIdentity>>,
+) -> Response {
+    let visitor = dashboard.visitor(bearer);
     let Ok(slot) = Arc::clone(&dashboard.listeners.0).try_acquire_owned() else {
         let message = "too many pages are open; reload the page to see changes";
         return plain_response(StatusCode::SERVICE_UNAVAILABLE, message);
     };
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::spawn(async move {
-        send_events(&dashboard, &sender).await;
+        send_events(&dashboard, visitor, &sender).await;
         drop(slot);
     });
     let mut response = Sse::new(ReceiverStream::new(receiver)).into_response();
@@ -51,9 +56,9 @@ pub(super) async fn stream_events(State(dashboard): State<Arc<Dashboard>>) -> Re
     response
 }
 
-async fn send_events(dashboard: &Arc<Dashboard>, sender: &EventSender) {
+async fn send_events(dashboard: &Arc<Dashboard>, visitor: Visitor, sender: &EventSender) {
     let server = &dashboard.server;
-    let mut confirmations = PendingConfirmations::add_viewer(server.confirmations());
+    let mut confirmations = PendingConfirmations::add_viewer(server.confirmations(), visitor);
     let mut library = server.subscribe_lists();
     let mut shutdown = server.subscribe_shutdown();
     let mut fingerprint = activity_fingerprint(dashboard).await;

@@ -44,16 +44,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
 use maud::{Markup, html};
 use rep_mcp::{
-    Authenticator, CatalogView, HttpContext, McpServer, PageAccess, PageRoutes, PageRoutesBuilder, plain_response,
-    wants_page,
+    Authenticator, BearerIdentity, CatalogView, HttpContext, McpServer, PageAccess, PageRoutes, PageRoutesBuilder,
+    Visitor, plain_response, wants_page,
 };
 
 pub use connect::DashboardOptions;
@@ -89,6 +89,8 @@ struct PageRequest {
     dashboard: Arc<Dashboard>,
     view: Arc<CatalogView>,
     fields: FormFields,
+    /// Who asks, and whose questions, runs and tasks the page shows.
+    visitor: Visitor,
     /// The key that identifies forms in this response as the server's own.
     form_key: String,
     /// The URL of the MCP endpoint.
@@ -235,11 +237,17 @@ impl Dashboard {
         }
     }
 
+    /// Returns who sent a request.
+    fn visitor(&self, bearer: Option<Extension<BearerIdentity>>) -> Visitor {
+        Visitor::from_request(self.authenticator.is_required(), bearer.map(|Extension(bearer)| bearer))
+    }
+
     /// Creates a request on the newest snapshot.
-    fn page_request(self: &Arc<Self>, headers: &HeaderMap, fields: FormFields) -> PageRequest {
+    fn page_request(self: &Arc<Self>, headers: &HeaderMap, visitor: Visitor, fields: FormFields) -> PageRequest {
         PageRequest {
             view: self.server.view(),
             fields,
+            visitor,
             form_key: self.sessions.form_key(headers),
             server_url: self.server_url(headers),
             dashboard: Arc::clone(self),
@@ -249,13 +257,18 @@ impl Dashboard {
 
 /// Renders a page on a blocking thread.
 fn page_route(render: PageRenderer) -> MethodRouter<Arc<Dashboard>> {
-    get(move |State(dashboard): State<Arc<Dashboard>>, headers: HeaderMap, RawQuery(query): RawQuery| async move {
-        let request = dashboard.page_request(&headers, FormFields::parse(query.as_deref().unwrap_or_default()));
+    let answer = async move |State(dashboard): State<Arc<Dashboard>>,
+                             bearer: Option<Extension<BearerIdentity>>,
+                             headers: HeaderMap,
+                             RawQuery(query): RawQuery| {
+        let fields = FormFields::parse(query.as_deref().unwrap_or_default());
+        let request = dashboard.page_request(&headers, dashboard.visitor(bearer), fields);
         let response = tokio::task::spawn_blocking(move || page_response(&request, render)).await;
         response.unwrap_or_else(|_| {
             plain_response(StatusCode::INTERNAL_SERVER_ERROR, "internal error: the server could not render this page")
         })
-    })
+    };
+    get(answer)
 }
 
 fn page_response(request: &PageRequest, render: PageRenderer) -> Response {
@@ -302,7 +315,7 @@ fn error_response(dashboard: &Arc<Dashboard>, headers: &HeaderMap, status: Statu
     if !wants_page(headers) {
         return plain_response(status, format!("{message}\n"));
     }
-    let request = dashboard.page_request(headers, FormFields::default());
+    let request = dashboard.page_request(headers, Visitor::Stranger, FormFields::default());
     let body = html! {
         div class="title" { h1 { "Error" } }
         (layout::render_alert(message))
@@ -317,7 +330,7 @@ fn foreign_form_response(dashboard: &Arc<Dashboard>, headers: &HeaderMap) -> Res
     if !wants_page(headers) {
         return plain_response(StatusCode::FORBIDDEN, format!("{message}\n"));
     }
-    let request = dashboard.page_request(headers, FormFields::default());
+    let request = dashboard.page_request(headers, Visitor::Stranger, FormFields::default());
     let body = html! {
         section class="narrow card" {
             h1 { "Error" }

@@ -128,7 +128,7 @@ fn render_server(request: &PageRequest, overview: &ServerOverview) -> Markup {
         ("Reloads", reloads),
         ("Record of calls", record),
         ("Sessions (2025-11-25)", overview.sessions.to_string()),
-        ("Runs in progress", server.active_runs().len().to_string()),
+        ("Runs in progress", server.active_runs(&rep_mcp::Visitor::Operator).len().to_string()),
         ("Runs", if server.allows_runs() { "allowed" } else { "not allowed (--allow-run)" }.to_owned()),
     ];
     html! {

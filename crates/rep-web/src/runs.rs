@@ -11,7 +11,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use rep_audit::{AuditRunState as RunState, AuditedRun};
 use rep_mcp::{BearerIdentity, ClaimedClient, ConfirmationOutcome, DashboardAction, PendingConfirmation, redirect_to};
-use rep_runtime::RecordFilter;
+use rep_runtime::{RecordFilter, RunPage};
 use serde_json::Value;
 
 use super::fields::encode_query_value;
@@ -72,12 +72,13 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
 
 fn render_list(request: &PageRequest) -> Markup {
     let wanted = request.fields.get("client");
-    let limit = if wanted.is_empty() { RUNS_MAX } else { SEARCHED_MAX };
+    let is_filtered = !wanted.is_empty() || !request.visitor.is_operator();
+    let limit = if is_filtered { SEARCHED_MAX } else { RUNS_MAX };
     let filter = RecordFilter { limit: Some(limit), ..RecordFilter::default() };
     html! {
         (render_active_runs(request))
-        @match request.dashboard.server.runtime().list_runs(&filter) {
-            Err(error) => (layout::render_alert(&error.message)),
+        @match list_visible_runs(request, &filter) {
+            Err(error) => (layout::render_alert(&error)),
             Ok(page) if page.runs.is_empty() => { p class="card muted" { "No runs yet." } }
             Ok(mut page) => {
                 @let clients = list_clients(&page.runs);
@@ -93,6 +94,19 @@ fn render_list(request: &PageRequest) -> Markup {
             }
         }
     }
+}
+
+/// Lists the recorded runs that the visitor may see.
+fn list_visible_runs(request: &PageRequest, filter: &RecordFilter) -> Result<RunPage, String> {
+    let mut page = request.dashboard.server.runtime().list_runs(filter).map_err(|error| error.message)?;
+    if !request.visitor.is_operator() {
+        page.runs.retain(|run| {
+            let who = ClaimedClient::parse_run_record(run.text_field("who"));
+            request.visitor.may_see_record(who.bearer.as_deref())
+        });
+        page.total = page.runs.len();
+    }
+    Ok(page)
 }
 
 /// Returns the name of the client that a run was made for, or of the user.
@@ -123,7 +137,7 @@ fn render_client_filter(wanted: &str, clients: &BTreeSet<String>) -> Markup {
 
 /// Renders the runs in progress on this server, each with a button to cancel it.
 fn render_active_runs(request: &PageRequest) -> Markup {
-    let active = request.dashboard.server.active_runs();
+    let active = request.dashboard.server.active_runs(&request.visitor);
     html! {
         @if !active.is_empty() {
             section class="card" {
@@ -258,7 +272,7 @@ fn render_run_details(run: &AuditedRun) -> Markup {
 
 /// Renders the confirmations from a number on, newest last.
 fn render_confirmations(request: &PageRequest, from: u64) -> Markup {
-    let all = request.dashboard.server.confirmations().list_from(from);
+    let all = request.dashboard.server.confirmations().list_from(from, &request.visitor);
     let is_waiting = all.iter().any(|confirmation| confirmation.outcome.is_none());
     html! {
         @if !all.is_empty() {
@@ -329,7 +343,8 @@ pub(super) fn render_waiting_notice(request: &PageRequest, location: PageLocatio
     let is_elsewhere = |confirmation: &&PendingConfirmation| {
         location != PageLocation::Runs && (shown.is_none() || confirmation.call != shown)
     };
-    let count = request.dashboard.server.confirmations().list_waiting().iter().filter(is_elsewhere).count();
+    let waiting = request.dashboard.server.confirmations().list_waiting(&request.visitor);
+    let count = waiting.iter().filter(is_elsewhere).count();
     let waits = if count == 1 { "A run waits".to_owned() } else { format!("{} wait", format_count(count, "run")) };
     html! {
         @if count > 0 { p class="notice" { a href="/runs" { (waits) " for your answer" } } }
@@ -353,13 +368,14 @@ pub(super) async fn answer_confirmation(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    let visitor = dashboard.visitor(bearer.clone());
     let Some(fields) = parse_form(&dashboard, &headers, &body) else {
         return foreign_form_response(&dashboard, &headers);
     };
     let number = fields.parse_id("question").unwrap_or(0);
     let is_yes = fields.get("answer") == "yes";
     let confirmations = dashboard.server.confirmations();
-    if let Some(waiting) = confirmations.list_waiting().iter().find(|waiting| waiting.number == number) {
+    if let Some(waiting) = confirmations.list_waiting(&visitor).iter().find(|waiting| waiting.number == number) {
         let action = DashboardAction {
             bearer: bearer.as_ref().map(|Extension(bearer)| bearer),
             method: "page/answer",
@@ -371,7 +387,7 @@ pub(super) async fn answer_confirmation(
             return error_response(&dashboard, &headers, StatusCode::SERVICE_UNAVAILABLE, UNRECORDED_MESSAGE);
         }
     }
-    confirmations.answer(number, is_yes);
+    confirmations.answer(number, is_yes, &visitor);
     match (fields.parse_id("call"), fields.parse_id("from")) {
         (Some(call), _) => redirect_to(&format!("/call?number={call}")),
         (None, Some(from)) => redirect_to(&format!("/runs?from={from}#question-{number}")),

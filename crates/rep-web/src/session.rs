@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use maud::html;
 use parking_lot::Mutex;
-use rep_mcp::{Connection, is_own_origin, random_bytes, redirect_to};
+use rep_mcp::{Connection, Visitor, is_own_origin, random_bytes, redirect_to};
 use sha2::{Digest, Sha256};
 
 use super::fields::FormFields;
@@ -150,7 +150,7 @@ pub(super) async fn sign_out(State(dashboard): State<Arc<Dashboard>>, headers: H
 }
 
 fn render_sign_in_page(dashboard: &Arc<Dashboard>, headers: &HeaderMap, is_refused: bool) -> Response {
-    let request = dashboard.page_request(headers, FormFields::default());
+    let request = dashboard.page_request(headers, Visitor::Stranger, FormFields::default());
     let status = if is_refused { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
     let body = html! {
         section class="narrow card" {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
-use rep_mcp::redirect_to;
+use rep_mcp::{BearerIdentity, redirect_to};
 use rep_runtime::task::{Task, TaskState};
 
 use super::html::{render_code_block, render_time, truncate_at_word};
@@ -36,11 +37,13 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
 }
 
 fn render_list(request: &PageRequest) -> Markup {
-    let tasks = match request.dashboard.server.runtime().list_tasks() {
-        Ok(tasks) => tasks,
-        Err(error) => return layout::render_alert(&error.message),
+    // The tasks of `rep run --detach` belong to the user of this machine.
+    let tasks = match request.visitor.is_operator().then(|| request.dashboard.server.runtime().list_tasks()) {
+        Some(Ok(tasks)) => tasks,
+        Some(Err(error)) => return layout::render_alert(&error.message),
+        None => Vec::new(),
     };
-    let active = request.dashboard.server.active_runs();
+    let active = request.dashboard.server.active_runs(&request.visitor);
     if active.is_empty() && tasks.is_empty() {
         return html! { p class="card muted" { "No tasks." } };
     }
@@ -103,16 +106,21 @@ fn render_cancel_form(request: &PageRequest, kind: &str, id: &str, name: &str) -
 /// Cancels a task or a run of this server.
 pub(super) async fn cancel_task_or_run(
     State(dashboard): State<Arc<Dashboard>>,
+    bearer: Option<Extension<BearerIdentity>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    let visitor = dashboard.visitor(bearer);
     let Some(fields) = parse_form(&dashboard, &headers, &body) else {
         return foreign_form_response(&dashboard, &headers);
     };
     let back = if fields.get("back") == "/tasks" { "/tasks" } else { "/runs" };
     if let Some(id) = fields.non_empty("task").map(str::to_owned) {
         let runtime = Arc::clone(dashboard.server.runtime());
-        let cancelled = tokio::task::spawn_blocking(move || runtime.cancel_task(&id)).await;
+        // A task that the visitor may not see is answered as one that does not exist.
+        let is_visible = visitor.is_operator();
+        let cancel = move || if is_visible { runtime.cancel_task(&id) } else { Ok(None) };
+        let cancelled = tokio::task::spawn_blocking(cancel).await;
         let failed = |status, message: &str| error_response(&dashboard, &headers, status, message);
         return match cancelled {
             Ok(Ok(Some(_))) => redirect_to(back),
@@ -122,7 +130,7 @@ pub(super) async fn cancel_task_or_run(
         };
     }
     if let Some(number) = fields.parse_id("run") {
-        dashboard.server.cancel_run(number);
+        dashboard.server.cancel_run(number, &visitor);
     }
     redirect_to(back)
 }

@@ -3,6 +3,7 @@
 use axum::http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
 
+use crate::identity::BearerIdentity;
 use crate::oauth::OAuthVerifier;
 
 /// Accepts the server's own tokens and those of its authorization server.
@@ -11,10 +12,6 @@ pub struct Authenticator {
     tokens: Vec<[u8; 32]>,
     oauth: Option<OAuthVerifier>,
 }
-
-/// The identity that authenticated a request, as text for the record. It does not reveal the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BearerIdentity(pub String);
 
 impl Authenticator {
     pub(super) fn new(tokens: &[String], oauth: Option<OAuthVerifier>) -> Self {
@@ -56,9 +53,10 @@ impl Authenticator {
         if self.has_digest(&given) {
             // Enough to distinguish tokens.
             let [first, second, third, fourth, ..] = given;
-            return Some(BearerIdentity(format!("token {first:02x}{second:02x}{third:02x}{fourth:02x}")));
+            let name = format!("token {first:02x}{second:02x}{third:02x}{fourth:02x}");
+            return Some(BearerIdentity::new(name, true));
         }
-        let subject = self.oauth.as_ref()?.verified_subject(token).await?;
-        Some(BearerIdentity(format!("subject {subject:?}")))
+        let bearer = self.oauth.as_ref()?.verified_bearer(token).await?;
+        Some(BearerIdentity::new(bearer, false))
     }
 }

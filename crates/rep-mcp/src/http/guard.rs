@@ -17,17 +17,18 @@ use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::sync::Semaphore;
 
+use super::session_owners::SessionOwners;
 use super::{
-    Authenticator, BODY_TIMEOUT, BearerIdentity, HttpContext, HttpOptions, METADATA_PATH, PageAccess, PageRoutes,
-    REQUEST_BYTES_MAX, REQUEST_ID, harden_headers, plain_response, redirect_to, wants_page,
+    Authenticator, BODY_TIMEOUT, HttpContext, HttpOptions, METADATA_PATH, PageAccess, PageRoutes, REQUEST_BYTES_MAX,
+    REQUEST_ID, harden_headers, plain_response, redirect_to, wants_page,
 };
 use crate::confirmation::random_bytes;
 use crate::connections::Connection;
+use crate::identity::{BearerIdentity, Owner};
 use crate::server::McpServer;
 
-/// The maximum number of concurrent requests, and of sessions of 2025-11-25.
+/// The maximum number of concurrent requests.
 const REQUESTS_MAX: usize = 256;
-const SESSIONS_MAX: usize = 1024;
 
 /// Decides whether to admit each request.
 pub(super) struct AccessGuard {
@@ -39,7 +40,7 @@ pub(super) struct AccessGuard {
     slots: Semaphore,
     bucket: Mutex<TokenBucket>,
     rate: f64,
-    sessions: Arc<LocalSessionManager>,
+    sessions: SessionOwners,
     server: McpServer,
     pages: Option<PageRoutes>,
 }
@@ -82,7 +83,7 @@ impl AccessGuard {
             slots: Semaphore::new(REQUESTS_MAX),
             bucket: Mutex::new(TokenBucket { left: f64::from(options.rate), at: Instant::now() }),
             rate: f64::from(options.rate),
-            sessions,
+            sessions: SessionOwners::new(sessions),
             server: server.clone(),
             pages,
         }
@@ -137,14 +138,23 @@ impl AccessGuard {
             Ok(request) => request,
             Err(refusal) => return refusal,
         };
+        let owner = Owner::from_bearer(bearer.as_ref());
         if let Some(bearer) = bearer {
             request.extensions_mut().insert(bearer);
+        }
+        if access == RequiredAccess::Protocol {
+            self.sessions.hide_foreign(request.headers_mut(), &owner);
+            self.server.0.sessions.store(self.sessions.count().await, Ordering::Relaxed);
         }
         // The slot is held until the response starts, so a stream that stays open does not occupy it.
         let Ok(_slot) = self.slots.try_acquire() else {
             return refusal_response(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests; try again later");
         };
-        next.run(request).await
+        let response = next.run(request).await;
+        if access == RequiredAccess::Protocol {
+            self.sessions.note_started(response.headers(), owner).await;
+        }
+        response
     }
 
     fn required_access(&self, path: &str) -> RequiredAccess {
@@ -212,26 +222,7 @@ impl AccessGuard {
                 _ => self.challenge_response(headers),
             });
         }
-        if access == RequiredAccess::Protocol {
-            self.limit_sessions(headers).await?;
-        }
         Ok(bearer)
-    }
-
-    /// Refuses to start another session if there are too many.
-    async fn limit_sessions(&self, headers: &HeaderMap) -> Result<(), Response> {
-        let has_session = headers.contains_key("mcp-session-id");
-        let is_new_revision =
-            headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..]);
-        let sessions = self.sessions.sessions.read().await.len();
-        self.server.0.sessions.store(sessions, Ordering::Relaxed);
-        if !has_session && !is_new_revision && sessions >= SESSIONS_MAX {
-            return Err(refusal_response(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many sessions; end one or try again later",
-            ));
-        }
-        Ok(())
     }
 
     /// Returns the identity of a browser's session, if its token is still accepted.

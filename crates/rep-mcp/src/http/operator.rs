@@ -93,7 +93,7 @@ async fn report_metrics(State(server): State<McpServer>) -> Response {
         gauge(
             "rep_questions_waiting",
             "Runs that wait for a confirmation in the dashboard.",
-            confirmations.list_waiting().len(),
+            confirmations.waiting_count(),
         ),
         gauge("rep_page_listeners", "Open pages of the dashboard.", confirmations.viewer_count()),
         gauge("rep_sessions", "MCP sessions of revision 2025-11-25.", state.sessions.load(Ordering::Relaxed)),

@@ -61,6 +61,7 @@ mod serve_convert;
 mod serve_http;
 mod serve_listing;
 mod serve_models;
+mod serve_owners;
 mod serve_pages;
 mod serve_protocol;
 mod serve_rmcp;

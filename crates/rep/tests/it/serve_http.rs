@@ -47,7 +47,10 @@ pub(super) fn listening(scratch: &ScratchFolder, arguments: &[&str]) -> (Server,
     all.extend_from_slice(arguments);
     // What a token does is tested on its own.
     let is_open = |word: &&&str| word.starts_with("--allow-run");
-    if arguments.iter().find(is_open).is_some() && !arguments.contains(&"--token-file") {
+    if arguments.iter().find(is_open).is_some()
+        && !arguments.contains(&"--token-file")
+        && !arguments.contains(&"--oauth-issuer")
+    {
         all.push("--no-token");
     }
     let mut child = start(scratch, &all).spawn().expect("the binary can be started");
@@ -171,7 +174,7 @@ fn other_machines_need_a_token_and_it_must_be_the_right_one() {
 }
 
 /// Base64 as tokens have it.
-fn base64url(bytes: &[u8]) -> String {
+pub(super) fn base64url(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::new();
     for part in bytes.chunks(3) {

@@ -1,0 +1,146 @@
+//! Who asks: the identity that authenticated a request, and what belongs to it.
+//!
+//! Tasks, sessions, questions and runs belong to the bearer that made them. The name that a client reports is never
+//! part of that: it is not verified.
+
+use std::fmt;
+
+use axum::http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::model::JsonObject;
+use rmcp::service::RequestContext;
+use serde_json::json;
+
+use crate::catalog_view::sha256_digest;
+
+/// The identity that authenticated a request. It does not reveal the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BearerIdentity {
+    name: String,
+    is_operator: bool,
+}
+
+/// The bearer that a task, session, question or run belongs to. Without tokens, everything belongs to the same owner.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner(Option<String>);
+
+/// A person or program that looks at questions, runs and tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Visitor {
+    /// Sees what belongs to anyone: an operator, and everyone if no token is required.
+    Operator,
+    /// Sees its own.
+    Bearer(BearerIdentity),
+    /// Sees nothing: a token is required, and none was given.
+    Stranger,
+}
+
+impl BearerIdentity {
+    pub(crate) fn new(name: String, is_operator: bool) -> Self {
+        Self { name, is_operator }
+    }
+
+    /// Returns the identity as text, as records contain it. Different bearers have different texts.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the owner of what this bearer makes.
+    pub fn owner(&self) -> Owner {
+        Owner(Some(self.name.clone()))
+    }
+}
+
+impl fmt::Display for BearerIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Owner {
+    /// Returns the owner of what a bearer makes, or of what everyone makes if no token is required.
+    pub fn from_bearer(bearer: Option<&BearerIdentity>) -> Self {
+        Self(bearer.map(|bearer| bearer.name.clone()))
+    }
+
+    /// Returns the owner of what a request makes.
+    pub(crate) fn from_context(context: &RequestContext<RoleServer>) -> Self {
+        Self::from_bearer(find_bearer(context).as_ref())
+    }
+
+    /// Returns the digest of a call, to which questions about the call are sealed. Other owners have other digests.
+    pub(crate) fn digest_call(&self, tool: &str, arguments: &JsonObject) -> String {
+        sha256_digest(json!([self.0, tool, arguments]).to_string().as_bytes())
+    }
+
+    /// Returns the name of a state session as it is stored. Each bearer has sessions of its own.
+    pub(crate) fn scope_session(&self, session: Option<&str>) -> Option<String> {
+        let Some(owner) = &self.0 else { return session.map(str::to_owned) };
+        let digest = sha256_digest(owner.as_bytes());
+        let mark: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
+        Some(format!("{mark}/{}", session.unwrap_or(rep_runtime::DEFAULT_SESSION)))
+    }
+}
+
+impl Visitor {
+    /// Returns the visitor that a request comes from.
+    pub fn from_request(is_token_required: bool, bearer: Option<BearerIdentity>) -> Self {
+        match bearer {
+            _ if !is_token_required => Self::Operator,
+            Some(bearer) if bearer.is_operator => Self::Operator,
+            Some(bearer) => Self::Bearer(bearer),
+            None => Self::Stranger,
+        }
+    }
+
+    /// Whether the visitor may see and decide what belongs to `owner`.
+    pub fn may_see(&self, owner: &Owner) -> bool {
+        match self {
+            Self::Operator => true,
+            Self::Bearer(bearer) => owner.0.as_deref() == Some(bearer.name.as_str()),
+            Self::Stranger => false,
+        }
+    }
+
+    /// Whether the visitor may see a run that was recorded for a bearer.
+    pub fn may_see_record(&self, bearer: Option<&str>) -> bool {
+        self.may_see(&Owner(bearer.map(str::to_owned)))
+    }
+
+    /// Whether the visitor sees what belongs to anyone.
+    pub fn is_operator(&self) -> bool {
+        *self == Self::Operator
+    }
+}
+
+/// Returns the identity that authenticated the client.
+pub(crate) fn find_bearer(context: &RequestContext<RoleServer>) -> Option<BearerIdentity> {
+    context.extensions.get::<Parts>()?.extensions.get::<BearerIdentity>().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_sees_its_own_and_an_operator_sees_everything() {
+        let bearer = |name: &str, is_operator| BearerIdentity::new(name.to_owned(), is_operator);
+        let (one, other) = (bearer("subject \"a\"", false), bearer("subject \"b\"", false));
+        let visitor = Visitor::from_request(true, Some(one.clone()));
+        assert!(visitor.may_see(&one.owner()) && !visitor.may_see(&other.owner()));
+        assert!(!visitor.may_see(&Owner::default()));
+        assert!(Visitor::from_request(true, Some(bearer("token", true))).may_see(&other.owner()));
+        assert!(Visitor::from_request(false, None).may_see(&Owner::default()));
+        assert!(!Visitor::from_request(true, None).may_see(&Owner::default()));
+    }
+
+    #[test]
+    fn the_sessions_of_bearers_have_different_names() {
+        let owner = |name: &str| BearerIdentity::new(name.to_owned(), false).owner();
+        let (one, other) = (owner("a").scope_session(Some("x")), owner("b").scope_session(Some("x")));
+        assert!(one.is_some() && one != other);
+        assert_ne!(owner("a").scope_session(None), owner("b").scope_session(None));
+        assert_eq!(Owner::default().scope_session(Some("x")).as_deref(), Some("x"));
+        assert_eq!(Owner::default().scope_session(None), None);
+    }
+}
