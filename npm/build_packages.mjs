@@ -42,11 +42,12 @@ try {
     filter: (source) => !source.includes('node_modules'),
   });
   pack(client);
-  const name = `repertoire-skills-${values.platform}-${values.arch}`;
+  const name = `repertoire-skills-${values.platform}-${values.arch}${values.libc === 'musl' ? '-musl' : ''}`;
+  const file = values.platform === 'win32' ? 'rep.exe' : 'rep';
   const platform = path.join(work, 'platform');
   fs.mkdirSync(platform);
-  fs.copyFileSync(program, path.join(platform, 'rep'));
-  fs.chmodSync(path.join(platform, 'rep'), 0o755);
+  fs.copyFileSync(program, path.join(platform, file));
+  fs.chmodSync(path.join(platform, file), 0o755);
   const description = {
     name,
     version: main.version,
@@ -55,7 +56,7 @@ try {
     os: [values.platform],
     cpu: [values.arch],
     ...(values.libc ? { libc: [values.libc] } : {}),
-    files: ['rep', ...licenses],
+    files: [file, ...licenses],
   };
   fs.writeFileSync(path.join(platform, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
   pack(platform);

@@ -26,6 +26,31 @@ export interface ErrorDocument {
   error: Failure;
 }
 
+/**
+ * The program and its build.
+ * @output version
+ * @version 1
+ * @command rep --version --json
+ */
+export interface ProgramVersion {
+  /** Always `rep`. */
+  name: "rep";
+  /** The version. */
+  version: string;
+  /** The commit that it was built from; null if the build did not name it. */
+  commit: string | null;
+  /** The release or pipeline that built it; null if the build did not name it. */
+  build: string | null;
+  /** The operating system, as Rust names it. */
+  os: string;
+  /** The processor, as Rust names it. */
+  arch: string;
+  /** The C library, on systems that have several. */
+  libc: "gnu" | "musl" | null;
+  /** Whether it can run tools in a sandbox. */
+  sandbox: boolean;
+}
+
 /** Why a command, a tool or a request failed. */
 interface Failure {
   /** A stable word for programs, such as `SKILL_NOT_FOUND`. */

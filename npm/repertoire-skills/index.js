@@ -50,17 +50,25 @@ function errorFromJson(error) {
 function findRep() {
   if (process.env.REP_BINARY) return process.env.REP_BINARY;
   const name = `repertoire-skills-${process.platform}-${process.arch}`;
-  try {
-    const folder = path.dirname(require.resolve(`${name}/package.json`));
-    const program = path.join(folder, process.platform === 'win32' ? 'rep.exe' : 'rep');
-    if (fs.existsSync(program)) return program;
-  } catch {
-    // It is reported below.
+  // The static program runs with every C library, so it is the second choice everywhere.
+  for (const candidate of process.platform === 'linux' ? [...(isMusl() ? [] : [name]), `${name}-musl`] : [name]) {
+    try {
+      const folder = path.dirname(require.resolve(`${candidate}/package.json`));
+      const program = path.join(folder, process.platform === 'win32' ? 'rep.exe' : 'rep');
+      if (fs.existsSync(program)) return program;
+    } catch {
+      // It is reported below.
+    }
   }
   throw new EngineError(`the package \`${name}\` is not installed`, {
     code: 'NOT_INSTALLED',
     remedy: 'install again with optional dependencies, or set REP_BINARY',
   });
+}
+
+/** Whether Node itself runs without glibc. */
+function isMusl() {
+  return process.report?.getReport().header.glibcVersionRuntime === undefined;
 }
 
 /** One child process with its unanswered calls. */
@@ -165,13 +173,14 @@ class Connection {
   }
 }
 
-function commandLine({ paths = [], project, home, managed, precedence, trust, lenient }) {
+function commandLine({ paths = [], project, home, managed, precedence, trust, lenient, for_model: forModel }) {
   const args = ['api', ...paths.map((one) => `--path=${one}`)];
   for (const [flag, value] of Object.entries({ project, home, managed, precedence })) {
     if (value !== undefined) args.push(`--${flag}=${value}`);
   }
   if (trust) args.push('--trust');
   if (lenient) args.push('--lenient');
+  if (forModel) args.push('--for-model');
   return args;
 }
 

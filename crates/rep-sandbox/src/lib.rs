@@ -24,13 +24,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rep_permissions::{RunLimits, RunPermissions};
 
 pub mod detach;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod gateway;
 pub mod interrupt;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux;
 pub mod protected_paths;
 pub mod unconfined;
+
+/// Whether this program can confine runs: on Linux on x86-64. Elsewhere, a confined run is refused with the reason.
+pub const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 /// Whether [`init`] was called. Without that call, a sandbox would run this program's `main` as its init process.
 static IS_READY: AtomicBool = AtomicBool::new(false);
@@ -39,7 +42,7 @@ static IS_READY: AtomicBool = AtomicBool::new(false);
 ///
 /// Returns immediately, except in the init process of a sandbox, where it never returns.
 pub fn init() {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     linux::enter_init_process();
     IS_READY.store(true, Ordering::SeqCst);
 }
@@ -61,14 +64,14 @@ pub fn run_without_layers(job: SandboxJob, cancel: &Cancel, without: &[&str]) ->
             remedy: "call `rep_sandbox::init` at the start of `main`".to_owned(),
         });
     }
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     return linux::run_job(job, cancel, without);
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
     {
         let _ = (job, cancel, without);
         Err(SandboxError::Unavailable {
-            feature: "sandboxes are not supported on this operating system".to_owned(),
-            remedy: "run on Linux".to_owned(),
+            feature: "the sandbox is not available on this operating system and processor".to_owned(),
+            remedy: "run on Linux on x86-64".to_owned(),
         })
     }
 }

@@ -160,6 +160,10 @@ fn run_without_flags(words: &[OsString]) -> Option<ExitCode> {
         Output::new(ColorMode::Never, false, false).write_data(concat!("rep ", env!("CARGO_PKG_VERSION"), "\n"));
         return Some(ExitCode::SUCCESS);
     }
+    if (command == "--version" && rest == ["--json"]) || (command == "--json" && rest == ["--version"]) {
+        Output::new(ColorMode::Never, false, false).write_data(&format!("{:#}\n", version_document()));
+        return Some(ExitCode::SUCCESS);
+    }
     if rest.iter().any(is_flag) {
         return None;
     }
@@ -183,6 +187,31 @@ fn run_without_flags(words: &[OsString]) -> Option<ExitCode> {
         _ => return None,
     };
     Some(finish_command(result, &mut output))
+}
+
+/// Describes this program: its version, and what a release says about its build.
+fn version_document() -> serde_json::Value {
+    serde_json::json!({
+        "name": "rep",
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": option_env!("REP_COMMIT"),
+        "build": option_env!("REP_BUILD"),
+        "os": std::env::consts::OS,
+        "arch": std::env::consts::ARCH,
+        "libc": libc_name(),
+        "sandbox": rep_sandbox::IS_SUPPORTED,
+    })
+}
+
+/// Returns the C library that the program was built for, on systems that have several.
+const fn libc_name() -> Option<&'static str> {
+    if cfg!(target_env = "musl") {
+        Some("musl")
+    } else if cfg!(target_env = "gnu") {
+        Some("gnu")
+    } else {
+        None
+    }
 }
 
 /// Reports a failure, and returns the exit code of the command.

@@ -248,22 +248,26 @@ pub(super) fn return_descriptor(
     check_result(i64::from(done)).map(drop)
 }
 
-/// `SECCOMP_IOCTL_NOTIF_ADDFD`: write of its structure, type `!`, number 3.
-const NOTIFICATION_ADD: libc::c_ulong =
-    1 << 30 | (size_of::<libc::seccomp_notif_addfd>() as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | 3;
+/// `SECCOMP_IOCTL_NOTIF_ADDFD`: write of its structure, number 3.
+const NOTIFICATION_ADD: libc::Ioctl = ioctl_number(1, size_of::<libc::seccomp_notif_addfd>(), 3);
 
-/// `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: write of 64 bits, type `!`, number 4, with `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
-const NOTIFICATION_SET_FLAGS: libc::c_ulong =
-    1 << 30 | (size_of::<u64>() as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | 4;
+/// `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: write of 64 bits, number 4, with `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
+const NOTIFICATION_SET_FLAGS: libc::Ioctl = ioctl_number(1, size_of::<u64>(), 4);
 const SWITCHES_DIRECTLY: libc::c_ulong = 1;
 
-/// `SECCOMP_IOCTL_NOTIF_RECV` and `_SEND`: read and write of the two structures, type `!`, numbers 0 and 1.
-const NOTIFICATION_RECEIVE: libc::c_ulong = ioctl_number(size_of::<libc::seccomp_notif>(), 0);
-const NOTIFICATION_SEND: libc::c_ulong = ioctl_number(size_of::<libc::seccomp_notif_resp>(), 1);
+/// `SECCOMP_IOCTL_NOTIF_RECV` and `_SEND`: read and write of the two structures, numbers 0 and 1.
+const NOTIFICATION_RECEIVE: libc::Ioctl = ioctl_number(3, size_of::<libc::seccomp_notif>(), 0);
+const NOTIFICATION_SEND: libc::Ioctl = ioctl_number(3, size_of::<libc::seccomp_notif_resp>(), 1);
 const CONTINUE_SYSCALL: u32 = 1;
 
-const fn ioctl_number(size: usize, number: libc::c_ulong) -> libc::c_ulong {
-    3 << 30 | (size as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | number
+/// Returns the number of a request of type `!`. C libraries disagree on whether such numbers have a sign.
+#[expect(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    reason = "requests have 32 bits, structures are small"
+)]
+const fn ioctl_number(direction: u32, size: usize, number: u32) -> libc::Ioctl {
+    (direction << 30 | (size as u32) << 16 | (b'!' as u32) << 8 | number) as libc::Ioctl
 }
 
 /// Returns the Landlock version of the kernel.

@@ -5,9 +5,6 @@
 
 use libc::sock_filter;
 
-/// Whether this architecture has a filter.
-pub(super) const IS_KNOWN_MACHINE: bool = cfg!(target_arch = "x86_64");
-
 const ARCHITECTURE: u32 = 0xC000_003E;
 /// Numbers from here on are x32 system calls.
 const X32_BIT: u32 = 0x4000_0000;

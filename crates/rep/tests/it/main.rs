@@ -47,6 +47,7 @@ mod records;
 mod reference;
 mod registry;
 mod registry_quirks;
+mod release_files;
 mod run;
 mod run_scripts;
 mod scale;

@@ -20,6 +20,7 @@ fn check() {
     let scratch = ScratchFolder::new();
     scratch.write_file("faulty/SKILL.md", FAULTY);
     scratch.write_file("browser/b.uasp.yaml", "meta: {name: b}\ncommands: {click: {requires: [nothing]}}\n");
+    prints(&scratch, "version", 0, &["--version", "--json"]);
     prints(&scratch, "check", 0, &["check", &examples(), "--format", "json"]);
     prints(&scratch, "check", 1, &["check", "faulty", "browser", "--format", "json"]);
     scratch.write_file(
