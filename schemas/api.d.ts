@@ -28,6 +28,8 @@ interface LibrarySelection {
   trust?: boolean;
   /** Load skills that their dialect calls invalid. */
   lenient?: boolean;
+  /** Only active skills exist, as for a model: hidden and untrusted ones cannot be read, queried or run. */
+  for_model?: boolean;
 }
 
 /**
@@ -91,6 +93,8 @@ interface PromptResult {
   text: string;
   /** The skills in it, by qualified name. */
   skills: string[];
+  /** The description of each of these skills in the catalog: complete, shortened or empty. */
+  descriptions: string[];
   /** How many tokens it has; null without a budget. */
   tokens: integer | null;
   /** How many tokens everything would have; null without a budget. */

@@ -27,6 +27,31 @@ export interface ErrorDocument {
   error: Failure;
 }
 
+/**
+ * The program and its build.
+ * @output version
+ * @version 1
+ * @command rep --version --json
+ */
+export interface ProgramVersion {
+  /** Always `rep`. */
+  name: "rep";
+  /** The version. */
+  version: string;
+  /** The commit that it was built from; null if the build did not name it. */
+  commit: string | null;
+  /** The release or pipeline that built it; null if the build did not name it. */
+  build: string | null;
+  /** The operating system, as Rust names it. */
+  os: string;
+  /** The processor, as Rust names it. */
+  arch: string;
+  /** The C library, on systems that have several. */
+  libc: "gnu" | "musl" | null;
+  /** Whether it can run tools in a sandbox. */
+  sandbox: boolean;
+}
+
 /** Why a command, a tool or a request failed. */
 export interface Failure {
   /** A stable word for programs, such as `SKILL_NOT_FOUND`. */
@@ -3188,6 +3213,8 @@ export interface LibrarySelection {
   trust?: boolean;
   /** Load skills that their dialect calls invalid. */
   lenient?: boolean;
+  /** Only active skills exist, as for a model: hidden and untrusted ones cannot be read, queried or run. */
+  for_model?: boolean;
 }
 
 /**
@@ -3251,6 +3278,8 @@ export interface PromptResult {
   text: string;
   /** The skills in it, by qualified name. */
   skills: string[];
+  /** The description of each of these skills in the catalog: complete, shortened or empty. */
+  descriptions: string[];
   /** How many tokens it has; null without a budget. */
   tokens: integer | null;
   /** How many tokens everything would have; null without a budget. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -35,6 +36,7 @@ class AdapterCase(ScratchCase):
     def setUp(self) -> None:
         super().setUp()
         # Names that frameworks refuse.
+        self.write("secret/scripts/s.sh", "echo ran-hidden\n")
         self.write("odd/SKILL.md", "---\nname: Odd_Name\ndescription: Is odd. Use when names are odd.\n---\n\nBe odd.\n")
 
     def who(self) -> str:
@@ -87,6 +89,9 @@ class LangChainTest(AdapterCase):
             {"name": "query_skill", "args": {"query": "pdf:meta.name"}, "id": "c6"},
             {"name": "run_skill_script",
              "args": {"skill": "pdf", "script": "scripts/env.sh", "arguments": ["a b"]}, "id": "c7"},
+            {"name": "run_skill_script",
+             "args": {"skill": "secret", "script": "scripts/s.sh", "arguments": []}, "id": "c8"},
+            {"name": "query_skill", "args": {"query": "secret:meta.name"}, "id": "c9"},
         ]
         for is_async in (False, True):
             sent, messages, _ = self.run_agent(calls, is_async)
@@ -98,10 +103,15 @@ class LangChainTest(AdapterCase):
             results = {message.tool_call_id: message.content for message in messages if message.type == "tool"}
             self.assertIn("1. Fill the form.", results["c1"])
             self.assertEqual(results["c3"], "Fields have names.\n")
+            self.assertIn("SKILL_NOT_FOUND", results["c2"], "a hidden skill does not exist for a model")
+            self.assertNotIn("Go.", results["c2"])
             self.assertIn("OUTSIDE", results["c4"])
             self.assertIn("pdf: Fills PDF forms.", results["c5"])
             self.assertEqual(results["c6"], '"pdf"')
             self.check_result(results["c7"])
+            self.assertIn("SKILL_NOT_FOUND", results["c8"])
+            self.assertNotIn("ran-hidden", results["c8"])
+            self.assertIn("SKILL_NOT_FOUND", results["c9"])
         self.assertRegex(self.who(), r" for langchain [0-9.]+ \(agent research, call c7\)$")
 
 
@@ -138,7 +148,7 @@ class HaystackTest(AdapterCase):
         self.assertIn("1. Fill the form.", text)
         self.assertEqual(files, ["references/forms.md", "scripts/env.sh"])
         self.assertEqual(store.read_skill_file("pdf", "references/forms.md"), "Fields have names.\n")
-        for name in ("secret-not-there", "broken"):
+        for name in ("secret", "broken", "not-there"):
             with self.assertRaises(KeyError):
                 store.load_skill(name)
         for path in ("missing.md", "../secret/SKILL.md"):
@@ -158,24 +168,10 @@ class HaystackTest(AdapterCase):
 
 @needs("agent_framework")
 class AgentFrameworkTest(AdapterCase):
-    def test_the_source_lists_every_active_skill_and_scripts_run_confined(self) -> None:
-        from agent_framework import (
-            Agent,
-            BaseChatClient,
-            ChatResponse,
-            Content,
-            FunctionInvocationLayer,
-            Message,
-            SkillsProvider,
-        )
+    def run_agent(self, make_provider: Any, calls: list[tuple[str, dict[str, Any]]]) -> tuple[list[str], list[str]]:
+        """Returns what the model was sent, and the results of its calls."""
+        from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message
 
-        from repertoire_skills.adapters.agent_framework import RepSkillsSource
-
-        calls = [
-            ("load_skill", {"skill_name": "pdf"}),
-            ("read_skill_resource", {"skill_name": "pdf", "resource_name": "references/forms.md"}),
-            ("run_skill_script", {"skill_name": "pdf", "script_name": "scripts/env.sh", "args": ["a b"]}),
-        ]
         seen: list[str] = []
 
         class Scripted(FunctionInvocationLayer, BaseChatClient):  # type: ignore[misc, type-arg]
@@ -193,6 +189,21 @@ class AgentFrameworkTest(AdapterCase):
                 return respond()
 
         async def work() -> list[str]:
+            provider, close = make_provider()
+            agent = Agent(client=Scripted(), name="writer", context_providers=[provider])
+            answer = await agent.run("go")
+            await close()
+            contents = [content for message in answer.messages for content in message.contents]
+            return [str(content.result) for content in contents if content.type == "function_result"]
+
+        return seen, asyncio.run(work())
+
+    def test_the_source_lists_every_active_skill_and_scripts_run_confined(self) -> None:
+        from agent_framework import SkillsProvider
+
+        from repertoire_skills.adapters.agent_framework import RepSkillsSource
+
+        def make_provider() -> tuple[Any, Any]:
             source = RepSkillsSource([self.skills])
             provider = SkillsProvider(
                 source,
@@ -200,20 +211,116 @@ class AgentFrameworkTest(AdapterCase):
                 disable_read_skill_resource_approval=True,
                 disable_run_skill_script_approval=True,
             )
-            agent = Agent(client=Scripted(), name="writer", context_providers=[provider])
-            answer = await agent.run("go")
-            await source.library.close()
-            contents = [content for message in answer.messages for content in message.contents]
-            return [str(content.result) for content in contents if content.type == "function_result"]
+            return provider, source.library.close
 
-        results = asyncio.run(work())
+        calls = [
+            ("load_skill", {"skill_name": "pdf"}),
+            ("read_skill_resource", {"skill_name": "pdf", "resource_name": "references/forms.md"}),
+            ("run_skill_script", {"skill_name": "pdf", "script_name": "scripts/env.sh", "args": ["a b"]}),
+            ("load_skill", {"skill_name": "secret"}),
+        ]
+        seen, results = self.run_agent(make_provider, calls)
         self.assertIn("<name>pdf</name>", seen[0])
         self.assertIn("<name>Odd_Name</name>", seen[0])
         self.assertNotIn("Deploys.", seen[0])
         self.assertIn("1. Fill the form.", results[0])
         self.assertIn("Fields have names.", results[1])
         self.check_result(results[2])
+        self.assertNotIn("Go.", results[3], "a hidden skill does not exist for a model")
         self.assertRegex(self.who(), r" for agent-framework [0-9.]+ \(agent writer")
+
+    def test_the_catalog_keeps_its_budget(self) -> None:
+        from repertoire_skills.adapters.agent_framework import RepSkillsSource
+
+        async def work() -> tuple[list[str], list[str], tuple[str, ...]]:
+            source = RepSkillsSource([self.skills], budget=60)
+            listed = [(skill.frontmatter.name, skill.frontmatter.description) for skill in await source.get_skills()]
+            shown = await source.library.prompt(budget=60)
+            await source.library.close()
+            self.assertEqual(listed, list(zip(shown.skills, shown.descriptions)))
+            return [name for name, _ in listed], [text for _, text in listed], source.left_out
+
+        names, texts, left_out = asyncio.run(work())
+        self.assertEqual(sorted([*names, *left_out]), ["Odd_Name", "pdf"])
+        full = "Fills PDF forms. Use for forms. Is odd. Use when names are odd."
+        self.assertLess(len(" ".join(texts)), len(full))
+
+    def test_the_runner_confines_scripts_of_the_sources_of_the_framework(self) -> None:
+        from agent_framework import SkillsProvider
+
+        from repertoire_skills.adapters.agent_framework import rep_script_runner
+
+        async def close() -> None:
+            pass
+
+        def make_provider() -> tuple[Any, Any]:
+            provider = SkillsProvider.from_paths(
+                self.skills / "pdf",
+                script_runner=rep_script_runner,
+                script_extensions=(".sh",),
+                disable_load_skill_approval=True,
+                disable_run_skill_script_approval=True,
+            )
+            return provider, close
+
+        calls = [("run_skill_script", {"skill_name": "pdf", "script_name": "scripts/env.sh", "args": ["a b"]})]
+        _, results = self.run_agent(make_provider, calls)
+        self.check_result(results[0])
+        self.assertRegex(self.who(), r" for agent-framework [0-9.]+")
+
+
+@needs("pydantic_ai_skills")
+class PydanticAiTest(AdapterCase):
+    def test_scripts_run_confined_and_those_of_hidden_skills_not_at_all(self) -> None:
+        from pydantic_ai import Agent
+        from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+        from pydantic_ai.models.function import AgentInfo, FunctionModel
+        from pydantic_ai_skills import SkillsCapability
+
+        from repertoire_skills.adapters.pydantic_ai import RepScriptExecutor
+
+        calls = [
+            ("load_capability", {"id": "pdf"}),
+            ("run_skill_script", {"skill_name": "pdf", "script_name": "scripts/env.sh", "args": {"field": "a b"}}),
+        ]
+        sent: list[str] = []
+
+        def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+            turn = len(sent)
+            sent.append(str(messages) + str(info.instructions))
+            if turn < len(calls):
+                return ModelResponse(parts=[ToolCallPart(calls[turn][0], calls[turn][1])])
+            return ModelResponse(parts=[TextPart("done")])
+
+        async def work() -> None:
+            # The loader of the framework stops at a skill that it refuses, so it gets one that it accepts.
+            shutil.copytree(self.skills / "pdf", self.root / "accepted/pdf")
+            executor = RepScriptExecutor([self.root / "accepted"])
+            skills = SkillsCapability(self.root / "accepted", script_executor=executor)
+            await Agent(FunctionModel(answer), capabilities=[skills], name="writer").run("go")
+            await executor.library.close()
+
+        asyncio.run(work())
+        self.assertIn("Fills PDF forms.", sent[0])
+        self.check_result(sent[-1])
+        self.assertRegex(self.who(), r" for pydantic-ai-skills [0-9.]+")
+
+    def test_only_files_of_active_skills_are_scripts(self) -> None:
+        from pydantic_ai_skills import SkillScript
+
+        from repertoire_skills.adapters.pydantic_ai import RepScriptExecutor, script_words
+
+        self.assertEqual(script_words({"a": True, "b": False, "c": [1, 2], "d": None, "e": "x y"}),
+                         ["--a", "--c", "1", "--c", "2", "--e", "x y"])
+
+        async def work() -> None:
+            executor = RepScriptExecutor([self.skills])
+            for path in (self.skills / "secret/scripts/s.sh", self.skills / "../elsewhere.sh"):
+                with self.assertRaises(ValueError):
+                    await executor.run(SkillScript(name="s", uri=str(path)))
+            await executor.library.close()
+
+        asyncio.run(work())
 
 
 @needs("google.adk.skills")
@@ -282,7 +389,7 @@ class IndependenceTest(unittest.TestCase):
     def test_the_package_needs_no_framework(self) -> None:
         program = (
             "import sys, repertoire_skills, repertoire_skills.adapters\n"
-            "print([name for name in ('langchain', 'haystack', 'agent_framework', 'google.adk') if name in sys.modules])"
+            "print([name for name in ('langchain', 'haystack', 'agent_framework', 'google.adk', 'pydantic_ai') if name in sys.modules])"
         )
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

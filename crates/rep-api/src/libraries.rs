@@ -189,6 +189,7 @@ impl WarmLibraries {
             )?,
             is_trusted: params.flag("trust")?,
             is_lenient: params.flag("lenient")?,
+            is_for_model: self.usual.is_for_model || params.flag("for_model")?,
             project,
         };
         params.finish()?;

@@ -55,6 +55,18 @@ pub struct LibraryOptions {
     pub validation: ValidationMode,
     /// The host whose view to predict instead of the library's own.
     pub host: Option<hosts::HostView>,
+    /// Who uses the catalog.
+    pub audience: CatalogAudience,
+}
+
+/// Who uses a catalog.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CatalogAudience {
+    /// People and their programs: all skills exist, whatever their status.
+    #[default]
+    People,
+    /// A model: only active skills exist. The names of the others lead nowhere.
+    Models,
 }
 
 /// The order of scopes for skills with the same name.
@@ -215,6 +227,7 @@ impl Catalog {
         if let Some(view) = options.host.as_ref().filter(|_| options.paths.is_empty()) {
             let mut catalog = hosts::discover_as_host(view, options, &decisions);
             catalog.cache.clone_from(&options.cache);
+            catalog.retain_for_audience(options.audience);
             dependencies::resolve_dependencies(&mut catalog);
             return Ok(catalog);
         }
@@ -225,8 +238,16 @@ impl Catalog {
             catalog.load_paths(options)?;
         }
         catalog.resolve_precedence(options, &decisions);
+        catalog.retain_for_audience(options.audience);
         dependencies::resolve_dependencies(&mut catalog);
         Ok(catalog)
+    }
+
+    /// Removes the entries that do not exist for an audience. Active entries point to no others.
+    fn retain_for_audience(&mut self, audience: CatalogAudience) {
+        if audience == CatalogAudience::Models {
+            self.entries.retain(|entry| entry.status == SkillStatus::Active);
+        }
     }
 
     /// Selects the skills whose triggers match a request, with an explanation of each score.

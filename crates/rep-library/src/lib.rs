@@ -74,7 +74,7 @@ pub mod trust;
 pub mod validation;
 pub mod watcher;
 
-pub use catalog::{Catalog, CatalogEntry, LibraryOptions, Precedence, SkillStatus, TrustRequirement};
+pub use catalog::{Catalog, CatalogAudience, CatalogEntry, LibraryOptions, Precedence, SkillStatus, TrustRequirement};
 pub use dependencies::{Dependency, DependencyState};
 pub use error::LibraryError;
 pub use library::{SkillLibrary, WatchHandle};

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::{LibraryOptions, Precedence, TrustRequirement};
+use crate::catalog::{CatalogAudience, LibraryOptions, Precedence, TrustRequirement};
 use crate::settings::{self, SettingsError};
 use crate::validation::ValidationMode;
 
@@ -57,6 +57,8 @@ pub struct LibraryRequest {
     pub is_trusted: bool,
     /// Load skills that their dialect calls invalid.
     pub is_lenient: bool,
+    /// Only active skills exist, as for a model.
+    pub is_for_model: bool,
 }
 
 impl LibraryRequest {
@@ -70,6 +72,7 @@ impl LibraryRequest {
             is_personal_first: false,
             is_trusted: false,
             is_lenient: false,
+            is_for_model: false,
         }
     }
 
@@ -92,6 +95,7 @@ impl LibraryRequest {
             extra,
             cache: user.cache.clone(),
             host: None,
+            audience: if self.is_for_model { CatalogAudience::Models } else { CatalogAudience::People },
         })
     }
 }

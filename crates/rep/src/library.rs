@@ -89,6 +89,7 @@ impl LibraryArgs {
             is_personal_first: self.places.precedence == PrecedenceChoice::ClaudeCode,
             is_trusted: self.places.trust,
             is_lenient: self.places.lenient,
+            is_for_model: false,
         })
     }
 

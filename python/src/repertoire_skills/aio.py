@@ -42,6 +42,7 @@ class AsyncLibrary:
         precedence: Literal["project-first", "claude-code"] | None = None,
         trust: bool = False,
         lenient: bool = False,
+        for_model: bool = False,
         caller: Caller | None = None,
     ) -> None:
         """``paths`` are used instead of discovery, and trusted. ``caller`` is named in the audit log of every run."""
@@ -54,6 +55,7 @@ class AsyncLibrary:
             "precedence": precedence,
             "trust": trust,
             "lenient": lenient,
+            "for_model": for_model,
         }
         self._engine = Engine(library_arguments(options))
 

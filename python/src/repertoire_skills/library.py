@@ -47,6 +47,7 @@ class Library:
         precedence: Literal["project-first", "claude-code"] | None = None,
         trust: bool = False,
         lenient: bool = False,
+        for_model: bool = False,
         caller: Caller | None = None,
     ) -> None:
         """``paths`` are used instead of discovery, and trusted. ``caller`` is named in the audit log of every run."""
@@ -59,6 +60,7 @@ class Library:
             "precedence": precedence,
             "trust": trust,
             "lenient": lenient,
+            "for_model": for_model,
         }
         self._engine = Engine(library_arguments(options))
 

@@ -1349,6 +1349,9 @@ class PromptResult:
     skills: tuple[str, ...]
     """The skills in it, by qualified name."""
 
+    descriptions: tuple[str, ...]
+    """The description of each of these skills in the catalog: complete, shortened or empty."""
+
     tokens: int | None
     """How many tokens it has; null without a budget."""
 
@@ -1370,6 +1373,7 @@ class PromptResult:
         return cls(
             text=value["text"],
             skills=tuple(value["skills"]),
+            descriptions=tuple(value["descriptions"]),
             tokens=value["tokens"],
             wanted=value["wanted"],
             shortened=tuple(value["shortened"]),

@@ -42,13 +42,21 @@ pub fn prompt_document(catalog: &Catalog, text: &str, fitted: Option<&FittedCata
         .into_iter()
         .flat_map(|fitted| fitted.dropped.iter().map(|entry| entry.qualified_name.as_str()))
         .collect();
-    let shown: Vec<&str> = match fitted {
-        Some(fitted) => fitted.entries.iter().map(|shown| shown.entry.qualified_name.as_str()).collect(),
-        None => list_disclosed(catalog).map(|entry| entry.qualified_name.as_str()).collect(),
+    let shown: Vec<(&str, &str)> = match fitted {
+        Some(fitted) => fitted
+            .entries
+            .iter()
+            .map(|shown| (shown.entry.qualified_name.as_str(), shown.description.as_ref()))
+            .collect(),
+        None => {
+            list_disclosed(catalog).map(|entry| (entry.qualified_name.as_str(), entry.description.as_str())).collect()
+        }
     };
+    let (skills, descriptions): (Vec<&str>, Vec<&str>) = shown.into_iter().unzip();
     json!({
         "text": text,
-        "skills": shown,
+        "skills": skills,
+        "descriptions": descriptions,
         "tokens": fitted.map(|fitted| fitted.tokens),
         "wanted": fitted.map(|fitted| fitted.wanted),
         "shortened": names(EntryDetail::Shortened),

@@ -21,12 +21,16 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     library: LibraryPlaces,
+
+    /// Answer for a model: only active skills exist
+    #[arg(long)]
+    for_model: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let library = LibraryArgs::from_places(&args.library);
     let options = ApiOptions {
-        library: library.request()?,
+        library: rep_library::request::LibraryRequest { is_for_model: args.for_model, ..library.request()? },
         user: user_folders(),
         working_folder: working_folder()?,
         paths: runtime_paths(),

@@ -48,7 +48,7 @@ class RepSkillRegistry(SkillRegistry):
         project: str | None = None,
         trust: bool = False,
     ) -> None:
-        self.library = library or AsyncLibrary(paths, project=project, trust=trust)
+        self.library = library or AsyncLibrary(paths, project=project, trust=trust, for_model=True)
 
     async def _active(self) -> dict[str, str]:
         return {skill.qualified_name: skill.description for skill in await self.library.skills()}

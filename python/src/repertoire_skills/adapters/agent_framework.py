@@ -1,4 +1,4 @@
-"""A source of skills for Microsoft agent-framework (``agent-framework-core`` 1.21 and later).
+"""A source of skills and a script runner for Microsoft agent-framework (``agent-framework-core`` 1.21 and later).
 
 >>> from agent_framework import SkillsProvider
 >>> from repertoire_skills.adapters.agent_framework import RepSkillsSource
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from agent_framework import (
@@ -126,7 +127,8 @@ class _RepSkill(Skill):
 class RepSkillsSource(SkillsSource):
     """The active skills of some paths, or of a project and its user. Scripts run in the sandbox.
 
-    ``budget`` limits the tokens of the catalog: skills that ``rep prompt`` would drop are not listed.
+    ``budget`` limits the tokens of the catalog. Descriptions are shortened as in ``rep prompt``, and what it drops is not
+    listed but named in :attr:`left_out`.
     """
 
     def __init__(
@@ -138,12 +140,33 @@ class RepSkillsSource(SkillsSource):
         trust: bool = False,
         budget: int | None = None,
     ) -> None:
-        self.library = library or AsyncLibrary(paths, project=project, trust=trust)
+        self.library = library or AsyncLibrary(paths, project=project, trust=trust, for_model=True)
         self.budget = budget
+        self.left_out: tuple[str, ...] = ()
 
     async def get_skills(self, context: Any = None) -> list[Skill]:
         """Returns the skills that ``rep prompt`` shows, in its order."""
-        shown = (await self.library.prompt(budget=self.budget)).skills
-        known = {skill.qualified_name: skill for skill in await self.library.skills()}
+        shown = await self.library.prompt(budget=self.budget)
+        self.left_out = shown.dropped
         agent = getattr(getattr(context, "agent", None), "name", None)
-        return [_RepSkill(self.library, name, known[name].description, agent) for name in shown if name in known]
+        skills = zip(shown.skills, shown.descriptions)
+        return [_RepSkill(self.library, name, description, agent) for name, description in skills]
+
+
+async def rep_script_runner(
+    skill: Any,
+    script: Any,
+    args: dict[str, Any] | list[str] | None = None,
+    *,
+    context: FunctionInvocationContext | None = None,
+) -> dict[str, Any]:
+    """Runs a script of a file-based skill of the framework in the sandbox: the ``script_runner`` of its file sources."""
+    folder = Path(skill.path)
+    folder = folder.parent if folder.is_file() else folder
+    async with AsyncLibrary([folder], for_model=True) as library:
+        names = [known.qualified_name for known in await library.skills()]
+        if len(names) != 1:
+            return {"error": "INVALID_SKILL", "message": f"`{folder.name}` is not one active skill"}
+        path = Path(getattr(script, "full_path", None) or script.name)
+        name = path.relative_to(folder).as_posix() if path.is_absolute() else path.as_posix()
+        return await _run(library, names[0], name, args, context, None)

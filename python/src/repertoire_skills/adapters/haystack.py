@@ -20,7 +20,8 @@ from ..library import Library
 class RepSkillStore:
     """The active skills of some paths, or of a project and its user.
 
-    ``budget`` limits the tokens of the catalog: skills that ``rep prompt`` would drop are not listed.
+    ``budget`` limits the tokens of the catalog. Descriptions are shortened as in ``rep prompt``, and what it drops is not
+    listed but named in :attr:`left_out`.
     """
 
     def __init__(
@@ -38,13 +39,14 @@ class RepSkillStore:
             "budget": budget,
         }
         self.budget = budget
-        self.library = Library(paths, project=project, trust=trust)
+        self.left_out: tuple[str, ...] = ()
+        self.library = Library(paths, project=project, trust=trust, for_model=True)
 
     def list_skills(self) -> dict[str, SkillInfo]:
         """Returns the skills that ``rep prompt`` shows, in its order."""
-        shown = self.library.prompt(budget=self.budget).skills
-        known = {skill.qualified_name: skill for skill in self.library.skills()}
-        return {name: SkillInfo(name, known[name].description) for name in shown if name in known}
+        shown = self.library.prompt(budget=self.budget)
+        self.left_out = shown.dropped
+        return {name: SkillInfo(name, text) for name, text in zip(shown.skills, shown.descriptions)}
 
     def load_skill(self, name: str) -> tuple[str, list[str]]:
         """Returns the text of a skill and the files that it bundles."""

@@ -49,7 +49,7 @@ class RepSkillsMiddleware(AgentMiddleware):
         approve: Approve = False,
     ) -> None:
         super().__init__()
-        self.library = library or Library(paths, project=project, trust=trust)
+        self.library = library or Library(paths, project=project, trust=trust, for_model=True)
         self.budget = budget
         self.agent = agent
         self.approve: Approve = approve
