@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use rep_library::answer::QueryEngine;
 use rep_library::documents::list_document;
 use rep_library::request::{LibraryRequest, UserFolders};
-use rep_library::{Catalog, LibraryOptions, SkillLibrary, SkillStatus, WatchHandle};
+use rep_library::{Catalog, CatalogAudience, LibraryOptions, SkillLibrary, SkillStatus, WatchHandle};
 use serde_json::{Map, Value, json};
 
 use crate::error::ApiError;
@@ -189,7 +189,7 @@ impl WarmLibraries {
             )?,
             is_trusted: params.flag("trust")?,
             is_lenient: params.flag("lenient")?,
-            is_for_model: self.usual.is_for_model || params.flag("for_model")?,
+            audience: if params.flag("for_model")? { CatalogAudience::Models } else { self.usual.audience },
             project,
         };
         params.finish()?;

@@ -60,7 +60,7 @@ pub struct LibraryOptions {
 }
 
 /// Who uses a catalog.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CatalogAudience {
     /// People and their programs: all skills exist, whatever their status.
     #[default]

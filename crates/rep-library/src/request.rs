@@ -57,8 +57,8 @@ pub struct LibraryRequest {
     pub is_trusted: bool,
     /// Load skills that their dialect calls invalid.
     pub is_lenient: bool,
-    /// Only active skills exist, as for a model.
-    pub is_for_model: bool,
+    /// Who uses the library.
+    pub audience: CatalogAudience,
 }
 
 impl LibraryRequest {
@@ -72,7 +72,7 @@ impl LibraryRequest {
             is_personal_first: false,
             is_trusted: false,
             is_lenient: false,
-            is_for_model: false,
+            audience: CatalogAudience::People,
         }
     }
 
@@ -95,7 +95,7 @@ impl LibraryRequest {
             extra,
             cache: user.cache.clone(),
             host: None,
-            audience: if self.is_for_model { CatalogAudience::Models } else { CatalogAudience::People },
+            audience: self.audience,
         })
     }
 }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use rep_library::hosts::{DiscoveryHost, HostView};
-use rep_library::{Catalog, CatalogEntry, LibraryError, LibraryOptions, LookupError, SkillStatus, find_project_folder};
+use rep_library::{
+    Catalog, CatalogAudience, CatalogEntry, LibraryError, LibraryOptions, LookupError, SkillStatus, find_project_folder,
+};
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -89,7 +91,7 @@ impl LibraryArgs {
             is_personal_first: self.places.precedence == PrecedenceChoice::ClaudeCode,
             is_trusted: self.places.trust,
             is_lenient: self.places.lenient,
-            is_for_model: false,
+            audience: CatalogAudience::People,
         })
     }
 

@@ -261,11 +261,7 @@ const NOTIFICATION_SEND: libc::Ioctl = ioctl_number(3, size_of::<libc::seccomp_n
 const CONTINUE_SYSCALL: u32 = 1;
 
 /// Returns the number of a request of type `!`. C libraries disagree on whether such numbers have a sign.
-#[expect(
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    reason = "requests have 32 bits, structures are small"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "requests have 32 bits, structures are small")]
 const fn ioctl_number(direction: u32, size: usize, number: u32) -> libc::Ioctl {
     (direction << 30 | (size as u32) << 16 | (b'!' as u32) << 8 | number) as libc::Ioctl
 }

@@ -1,7 +1,8 @@
 //! `rep api`: the library and the runtime for programs in other languages.
 
 use rep_api::ApiOptions;
-use rep_library::LibraryOptions;
+use rep_library::request::LibraryRequest;
+use rep_library::{CatalogAudience, LibraryOptions};
 use rep_runtime::Confinement;
 
 use crate::exit::{Exit, Failure};
@@ -29,8 +30,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let library = LibraryArgs::from_places(&args.library);
+    let audience = if args.for_model { CatalogAudience::Models } else { CatalogAudience::People };
     let options = ApiOptions {
-        library: rep_library::request::LibraryRequest { is_for_model: args.for_model, ..library.request()? },
+        library: LibraryRequest { audience, ..library.request()? },
         user: user_folders(),
         working_folder: working_folder()?,
         paths: runtime_paths(),
