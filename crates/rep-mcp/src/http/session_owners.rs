@@ -108,7 +108,7 @@ mod tests {
         let begun = Instant::now();
         let session = |name: &str, age: u64| OwnedSession {
             owner: owner(name),
-            last_used: begun + Duration::from_secs(100) - Duration::from_secs(age),
+            last_used: begun + Duration::from_secs(100 - age),
         };
         let all = [("a", "greedy", 3), ("b", "greedy", 9), ("c", "greedy", 5), ("d", "modest", 90)];
         let mut owners: BTreeMap<String, OwnedSession> =
