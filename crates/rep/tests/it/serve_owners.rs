@@ -154,7 +154,7 @@ pub(super) const OAUTH: [&str; 6] = [
 impl Issuer {
     pub(super) fn new(scratch: &ScratchFolder) -> Self {
         use ring::signature::{Ed25519KeyPair, KeyPair as _};
-        let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
+        let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).expect("32 bytes are a seed");
         let key = json!({ "kty": "OKP", "crv": "Ed25519", "x": base64url(pair.public_key().as_ref()) });
         scratch.write_file("jwks.json", json!({ "keys": [key] }).to_string());
         Self(pair)
@@ -163,7 +163,7 @@ impl Issuer {
     /// A token with these claims.
     pub(super) fn token(&self, more: &Value) -> String {
         let mut claims = json!({ "iss": OAUTH[1], "aud": OAUTH[3], "exp": 4_000_000_000_u64 });
-        for (name, value) in more.as_object().unwrap() {
+        for (name, value) in more.as_object().expect("claims are an object") {
             claims[name] = value.clone();
         }
         let signed = format!("{}.{}", base64url(br#"{"alg":"EdDSA"}"#), base64url(claims.to_string().as_bytes()));
@@ -233,15 +233,15 @@ fn serve_key(body: &str) -> String {
 
 /// Keeps a page open, and returns when the server knows that.
 fn open_events(address: &str, cookie: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(DEADLINE)).expect("the deadline is not zero");
     stream
         .write_all(format!("GET /events HTTP/1.1\r\nHost: {address}\r\nCookie: {cookie}\r\n\r\n").as_bytes())
-        .unwrap();
+        .expect("the server reads requests");
     let mut text = String::new();
     let mut bytes = [0; 1024];
     while !text.contains("event: hello") {
-        let count = stream.read(&mut bytes).unwrap();
+        let count = stream.read(&mut bytes).expect("an answer within the deadline");
         assert!(count > 0, "{text}");
         text.push_str(&String::from_utf8_lossy(&bytes[..count]));
     }
