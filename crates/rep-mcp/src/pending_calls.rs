@@ -2,8 +2,8 @@
 //!
 //! A call that needs confirmation is loaded and planned once. The answer arrives with the client's next request, which
 //! takes the call out and resumes it. Only the bearer that called takes it out; the attempt of another leaves it there.
-//! The table is bounded and its entries expire, because each holds a private copy of a skill on disk. A call that is no
-//! longer in the table is planned again.
+//! The table is bounded and its entries expire, because each holds a private copy of a skill on disk. A call that has
+//! left the table is planned again.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -103,7 +103,7 @@ fn a_session_of_another_bearer_does_not_exist() {
         let foreign = send(BOB, &session, method, body);
         let missing = send(BOB, "11111111-1111-4111-8111-111111111111", method, body);
         assert_eq!((foreign.status, &foreign.body), (missing.status, &missing.body), "{method}");
-        // The end of a session that does not exist is no error.
+        // Ending a session that does not exist succeeds.
         assert!(method == "DELETE" || foreign.status == 404, "{method}: {foreign:?}");
     }
     let own = send(ANN, &session, "POST", &list);
