@@ -8,10 +8,13 @@
 //! ```
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use tiktoken_rs::CoreBPE;
 
 fn main() -> ExitCode {
@@ -37,15 +40,17 @@ fn theirs() -> CoreBPE {
 /// Each line of the published file is a token in base64 and its rank; the ranks are 0, 1, 2, ….
 fn table(from: &str, to: &str) {
     let text = fs::read_to_string(from).expect("the vocabulary is readable");
-    let mut out = Vec::new();
+    let (mut lengths, mut tokens) = (Vec::new(), Vec::new());
     for (index, line) in text.lines().enumerate() {
         let (token, rank) = line.split_once(' ').expect("a line is a token and a rank");
         assert_eq!(rank.parse::<usize>(), Ok(index), "ranks have no gaps");
         let bytes = base64(token);
-        out.push(u8::try_from(bytes.len()).expect("no token is longer than 255 bytes"));
-        out.extend(bytes);
+        lengths.push(u8::try_from(bytes.len()).expect("no token is longer than 255 bytes"));
+        tokens.extend(bytes);
     }
-    fs::write(to, out).expect("the table is writable");
+    let mut out = DeflateEncoder::new(Vec::new(), Compression::best());
+    out.write_all(&lengths).and_then(|()| out.write_all(&tokens)).expect("memory is writable");
+    fs::write(to, out.finish().expect("memory is writable")).expect("the table is writable");
 }
 
 fn base64(text: &str) -> Vec<u8> {
