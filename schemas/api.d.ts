@@ -216,6 +216,18 @@ interface CheckParams extends LibraryParams {
 }
 
 /**
+ * Shows what skills do and what is dangerous about it, as `rep scan` does. Nothing runs.
+ * @method scan
+ * @result ScanReport
+ */
+interface ScanParams extends LibraryParams {
+  /** What to scan; without it, the paths of the library, or its project. */
+  paths?: string[];
+  /** Send `progress`. */
+  progress?: boolean;
+}
+
+/**
  * Returns the effective tools of a skill, as `rep tools` does.
  * @method tools
  * @result EffectiveTools
@@ -385,14 +397,14 @@ interface Progress {
   /** The id of the request. */
   id: integer | string;
   /** What happened. */
-  state: "started" | "checking";
+  state: "started" | "checking" | "scanning";
   /** The skill that runs. */
   skill?: string;
   /** The tool or script that runs. */
   tool?: string;
   /** How many skills were found. */
   found?: integer;
-  /** How many of them were checked. */
+  /** How many of them were checked or scanned. */
   done?: integer;
 }
 

@@ -117,6 +117,11 @@ export declare class Library {
       onProgress?: (progress: types.Progress) => void;
     },
   ): Promise<types.CheckReport>;
+  /** Shows what skills do and what is dangerous about it: those of the paths, or of the library. Nothing runs. */
+  scan(
+    paths?: string[],
+    options?: CallOptions & { onProgress?: (progress: types.Progress) => void },
+  ): Promise<types.ScanReport>;
   /** Returns the tools of a skill. */
   tools(skill: string, options?: CallOptions): Promise<types.EffectiveTools>;
   /** Runs a tool in the sandbox. */

@@ -264,6 +264,10 @@ class Library {
     return this.#call('check', params, { ...options, onProgress });
   }
 
+  scan(paths, { onProgress, ...options } = {}) {
+    return this.#call('scan', { paths, progress: onProgress !== undefined }, { ...options, onProgress });
+  }
+
   tools(skill, options) {
     return this.#call('tools', { skill }, options);
   }

@@ -66,6 +66,9 @@ test('skills are listed, read, searched and queried', async (t) => {
   assert.equal((await library.query('pdf:meta.name')).value, 'pdf');
   assert.deepEqual((await library.prompt({ budget: 1000 })).dropped, []);
   assert.equal((await library.check()).summary.skills, 2);
+  const scanned = await library.scan();
+  assert.deepEqual(scanned.skills.map((skill) => skill.name), ['careful', 'pdf']);
+  assert.deepEqual(scanned.skills[1].capabilities.secrets, ['A_TOKEN']);
   assert.equal((await library.select('use pdf to fill it'))[0].name, 'pdf');
   const many = await Promise.all(Array.from({ length: 64 }, () => library.read('pdf')));
   assert.equal(new Set(many).size, 1);

@@ -11,7 +11,7 @@ import sys
 import unittest
 from typing import Any
 
-from repertoire_skills import Library
+from repertoire_skills import Library, find_rep
 from repertoire_skills import types
 from support import ScratchCase
 
@@ -229,6 +229,36 @@ class AgentFrameworkTest(AdapterCase):
         self.assertNotIn("Go.", results[3], "a hidden skill does not exist for a model")
         self.assertRegex(self.who(), r" for agent-framework [0-9.]+ \(agent writer")
 
+    def test_the_source_of_the_framework_reads_a_server(self) -> None:
+        """``MCPSkillsSource`` needs no code of ours: it reads ``skill://index.json`` of ``rep serve``."""
+        if not is_installed("mcp"):
+            print("SKIPPED: mcp is not installed, so `rep serve` was not read by MCPSkillsSource", file=sys.stderr)
+            return
+        from agent_framework import MCPSkillsSource
+        from mcp import ClientSession, StdioServerParameters
+        from mcp.client.stdio import stdio_client
+
+        async def work() -> tuple[list[str], str, str]:
+            command = StdioServerParameters(
+                command=find_rep(), args=["serve", "--path", str(self.skills)], env=dict(os.environ)
+            )
+            async with stdio_client(command) as (incoming, outgoing), ClientSession(incoming, outgoing) as session:
+                await session.initialize()
+                nobody: Any = None
+                skills = await MCPSkillsSource(client=session).get_skills(nobody)
+                pdf = next(skill for skill in skills if skill.frontmatter.name == "pdf")
+                resource = await pdf.get_resource("references/forms.md")
+                assert resource is not None
+                return [s.frontmatter.name for s in skills], await pdf.get_content(), str(await resource.read())
+
+        names, content, resource = asyncio.run(work())
+        with Library([self.skills]) as library:
+            active = [skill.qualified_name for skill in library.skills()]
+        # The framework itself drops names that are not in lower case.
+        self.assertEqual(sorted(names), sorted(name for name in active if name.islower()))
+        self.assertIn("1. Fill the form.", content)
+        self.assertIn("Fields have names.", resource)
+
     def test_the_catalog_keeps_its_budget(self) -> None:
         from repertoire_skills.adapters.agent_framework import RepSkillsSource
 
@@ -304,6 +334,49 @@ class PydanticAiTest(AdapterCase):
         self.assertIn("Fills PDF forms.", sent[0])
         self.check_result(sent[-1])
         self.assertRegex(self.who(), r" for pydantic-ai-skills [0-9.]+")
+
+    def test_the_catalog_is_that_of_the_library(self) -> None:
+        from pydantic_ai import Agent
+        from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+        from pydantic_ai.models.function import AgentInfo, FunctionModel
+        from pydantic_ai_skills import SkillsCapability
+
+        from repertoire_skills.adapters.pydantic_ai import rep_skills
+
+        calls = [
+            ("load_capability", {"id": "Odd_Name"}),
+            ("load_capability", {"id": "pdf"}),
+            ("read_skill_resource", {"skill_name": "pdf", "resource_name": "references/forms.md"}),
+            ("run_skill_script", {"skill_name": "pdf", "script_name": "scripts/env.sh", "args": {"field": "a b"}}),
+        ]
+        sent: list[str] = []
+
+        def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+            turn = len(sent)
+            sent.append(str(messages) + str(info.instructions) + str(info.function_tools))
+            if turn < len(calls):
+                return ModelResponse(parts=[ToolCallPart(calls[turn][0], calls[turn][1], tool_call_id=f"c{turn}")])
+            return ModelResponse(parts=[TextPart("done")])
+
+        self.write("colon/SKILL.md", '---\nname: "My: skill"\ndescription: Has a colon. Use with colons.\n---\nGo on.\n')
+        self.write("hyphen/SKILL.md", "---\nname: My- skill\ndescription: Has none. Use without colons.\n---\nGo on.\n")
+        with Library([self.skills], for_model=True) as library:
+            skills = rep_skills(library=library, agent="writer")
+            names = [skill.name for skill in skills]
+            self.assertEqual((len(set(names)), [name for name in names if ":" in name]), (4, []), names)
+            self.assertEqual([skill.description for skill in skills], list(library.prompt().descriptions))
+            short = rep_skills(library=library, budget=60)
+            self.assertEqual(len(short), len(library.prompt(budget=60).skills))
+            agent = Agent(FunctionModel(answer), capabilities=[SkillsCapability(skills=skills)])
+            asyncio.run(agent.run("go"))
+        self.assertIn("Fills PDF forms.", sent[0])
+        self.assertIn("Odd_Name", sent[0], "a name that the loader of the framework refuses")
+        self.assertNotIn("Deploys.", sent[0], "a hidden skill does not exist for a model")
+        self.assertIn("Be odd.", sent[1])
+        self.assertIn("1. Fill the form.", sent[2])
+        self.assertIn("Fields have names.", sent[3])
+        self.check_result(sent[4])
+        self.assertRegex(self.who(), r" for pydantic-ai-skills [0-9.]+ \(agent writer, call c3\)$")
 
     def test_only_files_of_active_skills_are_scripts(self) -> None:
         from pydantic_ai_skills import SkillScript

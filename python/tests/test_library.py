@@ -57,6 +57,10 @@ class LibraryTest(ScratchCase):
             self.assertEqual(library.tools("pdf").source, "none")
             self.assertEqual(library.ask("pdf", "how", "fill").skill, "pdf")
             self.assertEqual(library.check().summary.skills, 3)
+            scanned = {skill.name: skill for skill in library.scan().skills}
+            self.assertEqual(sorted(scanned), ["broken", "pdf", "secret"])
+            self.assertEqual(scanned["pdf"].capabilities.read, ("/etc/hostname",))
+            self.assertEqual(len(library.scan([self.skills / "pdf"]).skills), 1)
             self.assertIn("list", library.hello().methods)
 
     def test_each_failure_has_its_class(self) -> None:

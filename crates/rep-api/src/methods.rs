@@ -47,6 +47,7 @@ pub(crate) const METHODS: &[ApiMethod] = &[
     ApiMethod { name: "reload", kind: MethodKind::Library, prepare: reload },
     ApiMethod { name: "run", kind: MethodKind::Run, prepare: running::run_tool },
     ApiMethod { name: "run_script", kind: MethodKind::Run, prepare: running::run_script },
+    ApiMethod { name: "scan", kind: MethodKind::Run, prepare: library::scan },
     ApiMethod { name: "search", kind: MethodKind::Library, prepare: library::search },
     ApiMethod { name: "select", kind: MethodKind::Library, prepare: library::select },
     ApiMethod { name: "show", kind: MethodKind::Library, prepare: library::show },

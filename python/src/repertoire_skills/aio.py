@@ -118,6 +118,10 @@ class AsyncLibrary:
         """Checks skills: those of the paths, or of the library."""
         return await self._do(calls.check(paths, profiles, select, ignore))
 
+    async def scan(self, paths: Sequence[Path] | None = None) -> types.ScanReport:
+        """Shows what skills do and what is dangerous about it: those of the paths, or of the library. Nothing runs."""
+        return await self._do(calls.scan(paths))
+
     async def tools(self, skill: str) -> types.EffectiveTools:
         """Returns the tools of a skill."""
         return await self._do(calls.tools(skill))

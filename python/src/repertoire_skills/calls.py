@@ -127,6 +127,10 @@ def check(
     return Call("check", params, types.CheckReport.from_json)
 
 
+def scan(paths: Sequence[Path] | None) -> Call[types.ScanReport]:
+    return Call("scan", _params(paths=_paths(paths)), types.ScanReport.from_json)
+
+
 def tools(skill: str) -> Call[types.EffectiveTools]:
     return Call("tools", {"skill": skill}, types.EffectiveTools.from_json)
 

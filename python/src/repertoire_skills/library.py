@@ -123,6 +123,10 @@ class Library:
         """Checks skills: those of the paths, or of the library."""
         return self._do(calls.check(paths, profiles, select, ignore))
 
+    def scan(self, paths: Sequence[Path] | None = None) -> types.ScanReport:
+        """Shows what skills do and what is dangerous about it: those of the paths, or of the library. Nothing runs."""
+        return self._do(calls.scan(paths))
+
     def tools(self, skill: str) -> types.EffectiveTools:
         """Returns the tools of a skill."""
         return self._do(calls.tools(skill))

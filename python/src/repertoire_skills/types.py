@@ -287,6 +287,99 @@ class RelatedPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScanReport:
+    """What skills do, and what is dangerous about it."""
+
+    skills: tuple[ScannedSkill, ...]
+    """The skills, sorted by path."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ScanReport:
+        """Builds it from a document."""
+        return cls(
+            skills=tuple(ScannedSkill.from_json(item) for item in value["skills"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScannedSkill:
+    """A scanned skill."""
+
+    name: str
+    """The name that it declares, or else that of its directory."""
+
+    path: str
+    """The skill, as the caller named it."""
+
+    verdict: Literal["clear"] | Literal["review"] | Literal["block"]
+    """`block` if there is an error, `review` if there is a warning, else `clear`."""
+
+    capabilities: ScannedSkillCapabilities
+    """What its code needs. An unknown part of an argument is `*`."""
+
+    behaviours: tuple[ScannedBehaviour, ...]
+    """What its code does, sorted by file and place."""
+
+    findings: tuple[CheckFinding, ...]
+    """The findings of the profile `security`."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ScannedSkill:
+        """Builds it from a document."""
+        return cls(
+            name=value["name"],
+            path=value["path"],
+            verdict=value["verdict"],
+            capabilities=ScannedSkillCapabilities.from_json(value["capabilities"]),
+            behaviours=tuple(ScannedBehaviour.from_json(item) for item in value["behaviours"]),
+            findings=tuple(CheckFinding.from_json(item) for item in value["findings"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScannedBehaviour:
+    """One thing that a skill does."""
+
+    kind: Literal["read"] | Literal["write"] | Literal["delete"] | Literal["env"] | Literal["secret"] | Literal["connect"] | Literal["send"] | Literal["run"] | Literal["evaluate"] | Literal["install"] | Literal["persist"] | Literal["privilege"]
+    """What it does."""
+
+    argument: str
+    """To what."""
+
+    file: str
+    """The file, as the caller named it."""
+
+    line: int
+    """The line where it begins, from 1."""
+
+    column: int
+    """The column where it begins, from 1, counted in code points."""
+
+    shown: bool
+    """Whether the code stands in a text that shows it, rather than in a script."""
+
+    layers: int
+    """How many layers of encoding hid it."""
+
+    capability: Literal["read"] | Literal["write"] | Literal["connect"] | Literal["spawn"] | Literal["env"] | Literal["secrets"] | None = None
+    """The capability that it needs, if it needs one."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ScannedBehaviour:
+        """Builds it from a document."""
+        return cls(
+            kind=value["kind"],
+            argument=value["argument"],
+            file=value["file"],
+            line=value["line"],
+            column=value["column"],
+            shown=value["shown"],
+            layers=value["layers"],
+            capability=value.get("capability"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EffectiveTools:
     """The effective tools of a skill."""
 
@@ -1520,7 +1613,7 @@ class Progress:
     id: int | str
     """The id of the request."""
 
-    state: Literal["started"] | Literal["checking"]
+    state: Literal["started"] | Literal["checking"] | Literal["scanning"]
     """What happened."""
 
     skill: str | None = None
@@ -1533,7 +1626,7 @@ class Progress:
     """How many skills were found."""
 
     done: int | None = None
-    """How many of them were checked."""
+    """How many of them were checked or scanned."""
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Progress:
@@ -1733,6 +1826,41 @@ class CheckReportStatistics:
             level=value["level"],
             count=value["count"],
             fixable=value["fixable"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScannedSkillCapabilities:
+    """What its code needs. An unknown part of an argument is `*`."""
+
+    read: tuple[str, ...]
+    """The files that it reads."""
+
+    write: tuple[str, ...]
+    """The files that it writes."""
+
+    connect: tuple[str, ...]
+    """The hosts that it connects to."""
+
+    spawn: tuple[str, ...]
+    """The programs that it starts."""
+
+    env: tuple[str, ...]
+    """The variables of the environment that it reads, without those of the session."""
+
+    secrets: tuple[str, ...]
+    """The variables that it reads and whose names say that they are secrets."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ScannedSkillCapabilities:
+        """Builds it from a document."""
+        return cls(
+            read=tuple(value["read"]),
+            write=tuple(value["write"]),
+            connect=tuple(value["connect"]),
+            spawn=tuple(value["spawn"]),
+            env=tuple(value["env"]),
+            secrets=tuple(value["secrets"]),
         )
 
 
@@ -2520,6 +2648,10 @@ __all__ = [
     "RunMetadataLayers",
     "RunPolicy",
     "RunPolicySecrets",
+    "ScanReport",
+    "ScannedBehaviour",
+    "ScannedSkill",
+    "ScannedSkillCapabilities",
     "Scope",
     "ScriptAnswer",
     "ScriptResult",

@@ -1,5 +1,6 @@
 //! Methods that read a library.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,10 +14,12 @@ use rep_library::answer::QueryError;
 use rep_library::budget::{self, TOKENIZER};
 use rep_library::check::{CheckSettings, check_groups};
 use rep_library::documents::{
-    ask_document, prompt_document, query_document, query_miss_document, search_document, select_document, show_document,
+    ask_document, prompt_document, query_document, query_miss_document, scan_document, search_document,
+    select_document, show_document,
 };
 use rep_library::prompt::{self, CatalogFormat, FileRefusal, LocationDisplay};
 use rep_library::questions::{CommonQuestion, answer_question};
+use rep_library::scan::scan_groups;
 use rep_library::search::SCORE_MIN;
 use rep_library::selection::{DEFAULT_THRESHOLD, SelectionRequest, relative_to_project};
 use rep_library::skill_details::SkillDetails;
@@ -217,16 +220,22 @@ pub(super) fn tools(context: &RequestContext<'_>, params: &mut Params) -> Result
     }))
 }
 
-pub(super) fn check(context: &RequestContext<'_>, params: &mut Params) -> Result<PendingResult, ApiError> {
-    let library = open(context, params)?;
-    let libraries = context.session.libraries();
-    let mut paths: Vec<_> = params.texts("paths")?.iter().map(|path| libraries.absolute(path)).collect();
+/// Returns the paths that a check or a scan names, or else those of the library, or its project. The document shows them as
+/// the client named them.
+fn parse_checked_paths(library: &WarmLibrary, params: &mut Params) -> Result<Vec<PathBuf>, ApiError> {
+    let mut paths: Vec<_> = params.texts("paths")?.into_iter().map(PathBuf::from).collect();
     if paths.is_empty() {
         paths.clone_from(&library.request.paths);
     }
     if paths.is_empty() {
         paths.push(library.request.project.clone());
     }
+    Ok(paths)
+}
+
+pub(super) fn check(context: &RequestContext<'_>, params: &mut Params) -> Result<PendingResult, ApiError> {
+    let library = open(context, params)?;
+    let paths = parse_checked_paths(&library, params)?;
     let profiles = params.texts("profiles")?.into_iter().map(|name| {
         Profile::from_name(&name).ok_or_else(|| {
             let names: Vec<&str> = Profile::all().iter().map(|profile| profile.name()).collect();
@@ -235,7 +244,7 @@ pub(super) fn check(context: &RequestContext<'_>, params: &mut Params) -> Result
         })
     });
     let settings = CheckSettings {
-        folder: libraries.working_folder().to_owned(),
+        folder: context.session.libraries().working_folder().to_owned(),
         profiles: profiles.collect::<Result<_, _>>()?,
         select: params.texts("select")?,
         ignore: params.texts("ignore")?,
@@ -245,7 +254,7 @@ pub(super) fn check(context: &RequestContext<'_>, params: &mut Params) -> Result
     let wants_progress = params.flag("progress")?;
     Ok(Box::new(move |context| {
         let groups = settings.resolve_each(&paths)?;
-        let progress = CheckProgress { context, wants_progress, state: Mutex::new((0, 0, Instant::now())) };
+        let progress = CheckProgress::new(context, wants_progress, "checking");
         let (report, _) = check_groups(&groups, None, &|step| progress.tell(step))?;
         if context.cancel.is_cancelled() {
             return Err(ApiError::cancelled());
@@ -254,15 +263,37 @@ pub(super) fn check(context: &RequestContext<'_>, params: &mut Params) -> Result
     }))
 }
 
-/// Tells the client how many skills were found and checked.
+pub(super) fn scan(context: &RequestContext<'_>, params: &mut Params) -> Result<PendingResult, ApiError> {
+    let library = open(context, params)?;
+    let paths = parse_checked_paths(&library, params)?;
+    let folder = context.session.libraries().working_folder().to_owned();
+    let wants_progress = params.flag("progress")?;
+    Ok(Box::new(move |context| {
+        let groups = CheckSettings { folder, ..CheckSettings::default() }.resolve_each(&paths)?;
+        let progress = CheckProgress::new(context, wants_progress, "scanning");
+        let scanned = scan_groups(&groups, &|step| progress.tell(step))?;
+        if context.cancel.is_cancelled() {
+            return Err(ApiError::cancelled());
+        }
+        Ok(scan_document(&scanned.skills).into())
+    }))
+}
+
+/// Tells the client how many skills were found, and how many of them are checked or scanned.
 struct CheckProgress<'a> {
     context: &'a RequestContext<'a>,
     wants_progress: bool,
-    /// The number of skills that were found and checked, and when the client heard of it.
+    /// What happens to the skills.
+    activity: &'static str,
+    /// The number of skills that were found and done, and when the client heard of it.
     state: Mutex<(u64, u64, Instant)>,
 }
 
-impl CheckProgress<'_> {
+impl<'a> CheckProgress<'a> {
+    fn new(context: &'a RequestContext<'a>, wants_progress: bool, activity: &'static str) -> Self {
+        Self { context, wants_progress, activity, state: Mutex::new((0, 0, Instant::now())) }
+    }
+
     fn tell(&self, step: SkillProgress) {
         if !self.wants_progress {
             return;
@@ -275,7 +306,7 @@ impl CheckProgress<'_> {
         }
         if (*found, *done) == (1, 0) || told.elapsed() >= PROGRESS_INTERVAL {
             *told = Instant::now();
-            let progress = json!({ "id": self.context.id, "state": "checking", "found": found, "done": done });
+            let progress = json!({ "id": self.context.id, "state": self.activity, "found": found, "done": done });
             self.context.session.outbox().notify("progress", &progress);
         }
     }

@@ -7,9 +7,9 @@ use rep_check::CheckReport;
 use rep_check::render::{self, ColourMode, ReportFormat};
 use rep_library::SkillProgress;
 use rep_library::check::CheckSettings;
-use rep_library::scan::{LocatedBehaviour, ScanVerdict, ScannedSkill, scan_groups};
+use rep_library::documents::scan_document;
+use rep_library::scan::{ScanVerdict, ScannedSkill, scan_groups};
 use rep_scan::{Capabilities, CapabilityKind};
-use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::working_folder;
@@ -69,8 +69,7 @@ fn scan(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     output.warn_all(&scanned.notes);
     let is_blocked = scanned.skills.iter().any(|skill| skill.verdict() == ScanVerdict::Block);
     if args.json {
-        let skills: Vec<Value> = scanned.skills.iter().map(json_skill).collect();
-        output.write_json(&json!({ "skills": skills }));
+        output.write_json(&scan_document(&scanned.skills));
     } else if args.format == ScanReportFormat::Text {
         let text: String = scanned.skills.iter().map(|skill| render_skill(skill, output)).collect();
         output.write_data(&text);
@@ -133,37 +132,4 @@ fn describe(capabilities: &Capabilities) -> Vec<String> {
         (CapabilityKind::Secrets, "reads the secrets"),
     ];
     kinds.into_iter().filter_map(line).collect()
-}
-
-fn json_skill(skill: &ScannedSkill) -> Value {
-    let capabilities = skill.capabilities();
-    let mut needed = Map::new();
-    for kind in CapabilityKind::ALL {
-        needed.insert(kind.name().to_owned(), json!(capabilities.arguments(kind).collect::<Vec<_>>()));
-    }
-    json!({
-        "name": skill.name,
-        "path": skill.shown,
-        "verdict": skill.verdict().name(),
-        "capabilities": needed,
-        "behaviours": skill.behaviours.iter().map(json_behaviour).collect::<Vec<_>>(),
-        "findings": skill.findings.iter().map(render::json_check_finding).collect::<Vec<_>>(),
-    })
-}
-
-fn json_behaviour(located: &LocatedBehaviour) -> Value {
-    let (behaviour, place) = (&located.behaviour, &located.place);
-    let mut value = json!({
-        "kind": behaviour.kind.name(),
-        "argument": behaviour.argument,
-        "file": place.display_path,
-        "line": place.start.line,
-        "column": place.start.column,
-        "shown": behaviour.is_shown,
-        "layers": behaviour.layers,
-    });
-    if let Some(capability) = behaviour.kind.capability() {
-        value["capability"] = json!(capability.name());
-    }
-    value
 }

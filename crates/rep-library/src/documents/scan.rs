@@ -1,0 +1,45 @@
+//! The document about what skills do.
+
+use rep_check::render::json_check_finding;
+use rep_scan::CapabilityKind;
+use serde_json::{Map, Value, json};
+
+use crate::scan::{LocatedBehaviour, ScannedSkill};
+
+/// Renders scanned skills: the document of `rep scan`.
+pub fn scan_document(skills: &[ScannedSkill]) -> Value {
+    json!({ "skills": skills.iter().map(skill_to_json).collect::<Vec<Value>>() })
+}
+
+fn skill_to_json(skill: &ScannedSkill) -> Value {
+    let capabilities = skill.capabilities();
+    let mut needed = Map::new();
+    for kind in CapabilityKind::ALL {
+        needed.insert(kind.name().to_owned(), json!(capabilities.arguments(kind).collect::<Vec<_>>()));
+    }
+    json!({
+        "name": skill.name,
+        "path": skill.shown,
+        "verdict": skill.verdict().name(),
+        "capabilities": needed,
+        "behaviours": skill.behaviours.iter().map(behaviour_to_json).collect::<Vec<_>>(),
+        "findings": skill.findings.iter().map(json_check_finding).collect::<Vec<_>>(),
+    })
+}
+
+fn behaviour_to_json(located: &LocatedBehaviour) -> Value {
+    let (behaviour, place) = (&located.behaviour, &located.place);
+    let mut value = json!({
+        "kind": behaviour.kind.name(),
+        "argument": behaviour.argument,
+        "file": place.display_path,
+        "line": place.start.line,
+        "column": place.start.column,
+        "shown": behaviour.is_shown,
+        "layers": behaviour.layers,
+    });
+    if let Some(capability) = behaviour.kind.capability() {
+        value["capability"] = json!(capability.name());
+    }
+    value
+}
