@@ -4,17 +4,13 @@ use rep_model::{Skill, Span};
 
 use crate::draft::Findings;
 use crate::profile::STANDARD;
-use crate::{Level, LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
 
 pub(super) static RULE: LintRule = LintRule {
     name: "allowed-tools-list",
     summary: "`allowed-tools` is a list",
     since: "0.1.0",
-    levels: RuleLevels {
-        warning: STANDARD.union(Profile::Aam.as_set()),
-        automatic: Some(Level::Info),
-        ..RuleLevels::NONE
-    },
+    levels: RuleLevels { warning: STANDARD.union(Profile::Aam.as_set()), ..RuleLevels::NONE },
     citations: &[
         RuleCitation::agentskills("allowed-tools field"),
         RuleCitation::public_survey("§3: lists are the second most common form"),
@@ -36,7 +32,9 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
                 "write one string with spaces between tools; `{item}` contains a space, where strict hosts split it"
             ),
             None => "write one string with spaces between tools".to_owned(),
-        });
+        })
+        // Claude Code documents lists.
+        .only_when_selected();
     let after_key = Span::new(entry.key.span.end, entry.value.span.start);
     let whole = Span::new(after_key.start, entry.value.span.end);
     // A comment, an anchor or a tag between the items would be lost.

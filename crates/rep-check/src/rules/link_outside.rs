@@ -30,11 +30,17 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
     let links: Vec<(Span, String)> = manifest.outline().links.iter().filter_map(outside).collect();
     let one = |path: &str| format!("the link points to `{path}`, outside the skill's directory");
     let several = |count, list: &str| format!("links point to {count} files outside the skill's directory: {list}");
-    // A skill is often installed together with those that it links to.
-    let is_sibling = |(_, path): &(Span, String)| is_skill_target(path);
-    let level = if links.iter().all(is_sibling) { Level::Info } else { Level::Warning };
+    // A skill that links to others is installed together with them, and often with files that they share.
+    let siblings = links.iter().filter(|(_, path)| is_skill_target(path)).count();
+    let is_alone = siblings == 0;
+    let is_in_set = siblings == links.len();
     if let Some(draft) = add_group(findings, manifest.file, &links, one, several) {
-        draft.help("copy the file into the skill, or refer to the other skill by name").level_when_detected(level);
+        draft.help("copy the file into the skill, or refer to the other skill by name");
+        match (is_in_set, is_alone) {
+            (true, _) => draft.only_when_selected(),
+            (false, true) => draft,
+            (false, false) => draft.level_when_detected(Level::Info),
+        };
     }
 }
 

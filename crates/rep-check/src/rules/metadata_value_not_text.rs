@@ -36,15 +36,13 @@ fn check(skill: &Skill, findings: &mut Findings<'_>) {
         .filter(|entry| entry.value.text().is_none())
         .partition(|entry| entry.key.text().is_some_and(|key| HOST_NAMESPACES.contains(&key)));
     for strict in [ProfileSet::new(&[Profile::Aam, Profile::Pmcp]), STANDARD] {
-        for (entries, is_documented) in [(&others, false), (&of_hosts, true)] {
+        for entries in [&others, &of_hosts] {
             let Some(draft) = report_collections(manifest.file, entries, findings) else { continue };
             draft.only_for_profiles(strict);
-            // Many public skills have such values, and hosts read them.
-            match (strict == STANDARD, is_documented) {
-                (true, true) => draft.only_when_selected(),
-                (true, false) => draft.level_when_detected(Level::Info),
-                (false, _) => draft,
-            };
+            // Most public skills with metadata have such values, and hosts read them.
+            if strict == STANDARD {
+                draft.only_when_selected();
+            }
         }
     }
     for entry in entries {
