@@ -12,7 +12,7 @@ const COVERAGE_FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-cove
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing";
 
 /// The targets whose seeds are the examples.
-const SKILL_TARGETS: [&str; 4] = ["scan", "skill", "uasp", "yaml"];
+const SKILL_TARGETS: [&str; 5] = ["lsp", "scan", "skill", "uasp", "yaml"];
 /// The targets whose seeds are in `fuzz/seeds/TARGET`, which `fuzz/make-seeds.py` writes.
 const SEEDED_TARGETS: [&str; 11] =
     ["audit", "dns", "glob", "hello", "index", "lock", "message", "oci", "search", "tar", "zip"];
