@@ -4,6 +4,7 @@
 //! and B, UASP §3.1) and the x-personal-mcp models. Constraints with a dedicated rule (length and
 //! characters of names, SemVer) are omitted, so that each fault is reported once.
 
+pub(crate) mod json_schema;
 mod tables;
 
 use rep_model::suggestion::nearest_name;
@@ -21,8 +22,8 @@ pub(crate) enum ValueSchema {
     Text,
     /// Text with at least `min` and at most `max` code points.
     TextOfLength { min: usize, max: usize },
-    /// Text that matches a pattern, with a name for messages.
-    TextOfPattern { is: fn(&str) -> bool, name: &'static str },
+    /// Text that matches a pattern, with the regular expression for schemas and a name for messages.
+    TextOfPattern { is: fn(&str) -> bool, pattern: &'static str, name: &'static str },
     /// One of these words.
     Choice(&'static [&'static str]),
     /// `true` or `false`.
@@ -190,7 +191,7 @@ impl ValueValidator<'_> {
                     }
                 }
             }
-            ValueSchema::TextOfPattern { is, name } => {
+            ValueSchema::TextOfPattern { is, name, .. } => {
                 if self.expect_kind(node, path, "text") && !is(node.text().unwrap_or("")) {
                     self.add_violation(node, path, ViolationKind::Pattern(name));
                 }

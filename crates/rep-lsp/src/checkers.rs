@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use rep_check::fields::list_host_profiles;
 use rep_check::{CheckOptions, SkillChecker};
 use rep_library::check::{CheckSettings, CheckSettingsError};
 use rep_library::discovery::SkillLocation;
 use rep_library::settings::{SettingsError, find_settings_files};
 
-use crate::field_table::list_host_profiles;
 use crate::settings::ClientSettings;
 
 /// The rules that apply to skills with the same settings.

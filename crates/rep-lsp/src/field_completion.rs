@@ -1,14 +1,14 @@
 //! Completions in frontmatter and UASP files: fields and their values.
 
+use rep_check::fields::{
+    FieldEntry, FieldShape, describe_field, find_top_field, list_nested_fields, list_top_fields, list_uasp_fields,
+};
 use rep_check::{Profile, detect_dialects};
 use rep_model::frontmatter::split_allowed_tools;
 use rep_model::uasp::UaspSections;
 use rep_model::{FileContent, Skill, Span, TreeEntry, UaspFile};
 
 use crate::completion::{CompletionChoice, CompletionKind, CompletionList, list_files};
-use crate::field_table::{
-    FieldEntry, FieldShape, describe_field, find_top_field, list_nested_fields, list_top_fields, list_uasp_fields,
-};
 use crate::session::Session;
 use crate::view::{DocumentKind, DocumentView};
 use crate::yaml_cursor::YamlCursor;

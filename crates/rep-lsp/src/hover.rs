@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rep_check::fields::{describe_field, find_top_field, list_nested_fields, list_uasp_fields};
 use rep_check::find_rule;
 use rep_library::SkillStatus;
 use rep_library::skill_reader::{MAIN_BYTES_MAX, read_text};
@@ -10,7 +11,6 @@ use rep_model::yaml::YamlNode;
 use rep_model::{Span, TreeEntry};
 use serde_json::{Value, json};
 
-use crate::field_table::{describe_field, find_top_field, list_nested_fields, list_uasp_fields};
 use crate::index::IndexedSkill;
 use crate::references::{Reference, ReferenceTarget};
 use crate::session::Session;

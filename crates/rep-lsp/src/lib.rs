@@ -16,7 +16,6 @@ mod diagnostics;
 mod document;
 mod edits;
 mod field_completion;
-mod field_table;
 mod file_uri;
 mod formatting;
 mod hover;

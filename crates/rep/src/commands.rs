@@ -33,6 +33,7 @@ pub(crate) mod read_properties;
 pub(crate) mod remove;
 pub(crate) mod run;
 pub(crate) mod scan;
+pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod select;

@@ -176,6 +176,7 @@ static PMCP_BLOCK: MappingSchema = MappingSchema {
             "id",
             ValueSchema::TextOfPattern {
                 is: is_padded_id,
+                pattern: r"^\s*[a-z][a-z0-9-]*\s*$",
                 name: "lower-case letters, digits and hyphens, starting with a letter",
             },
         ),
@@ -346,6 +347,7 @@ const META: ValueSchema = ValueSchema::Fields(&MappingSchema {
             "name",
             ValueSchema::TextOfPattern {
                 is: names::is_lowercase_id,
+                pattern: "^[a-z][a-z0-9-]*$",
                 name: "lower-case letters, digits and hyphens, starting with a letter",
             },
         ),

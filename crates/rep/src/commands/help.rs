@@ -35,6 +35,7 @@ const GROUPS: &[CommandGroup] = &[
             "check",
             "scan",
             "explain",
+            "schema",
             "test",
             "convert",
             "tools",

@@ -163,8 +163,8 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
       convert  Convert skills between Markdown and UASP
 
     More commands, by group:
-      Author   scan, tools, hash, validate, read-properties, to-prompt, api, lsp,
-               tour, completions, man
+      Author   scan, schema, tools, hash, validate, read-properties, to-prompt, api,
+               lsp, tour, completions, man
       Find     show, select, query, ask, why, eval-triggers
       Run      exec, workflow, state, tasks, deps
       Serve    prompt, read

@@ -26,6 +26,7 @@ mod explain;
 mod export;
 mod faces;
 mod fix;
+mod frontmatter_schema;
 mod hash;
 mod help;
 mod host_table;

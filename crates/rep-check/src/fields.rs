@@ -1,13 +1,14 @@
 //! The fields of skills as data: what each means, what values it has, and which hosts read it.
 //!
-//! Completions and hovers come from these tables. Limits of hosts are those of `rep-check`.
+//! The completions and hovers of the language server, and the schemas of `rep schema`, come from these tables.
 
-use rep_check::Profile;
 use rep_model::frontmatter::{CLAUDE_CODE_FIELDS, STANDARD_FIELDS, UNIVERSAL_FIELDS};
+
+use crate::{Profile, list_host_limits};
 
 /// The values that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FieldShape {
+pub enum FieldShape {
     /// Text.
     Text,
     /// `true` or `false`.
@@ -26,7 +27,7 @@ pub(crate) enum FieldShape {
 
 impl FieldShape {
     /// Describes the values.
-    pub(crate) fn describe(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Self::Text => "text".to_owned(),
             Self::Boolean => "`true` or `false`".to_owned(),
@@ -39,7 +40,7 @@ impl FieldShape {
     }
 
     /// Returns the words that are valid values.
-    pub(crate) fn words(self) -> &'static [&'static str] {
+    pub fn words(self) -> &'static [&'static str] {
         match self {
             Self::Boolean => &["true", "false"],
             Self::Choice(words) => words,
@@ -50,13 +51,13 @@ impl FieldShape {
 
 /// A field.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldEntry {
+pub struct FieldEntry {
     /// The name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The values.
-    pub(crate) shape: FieldShape,
+    pub shape: FieldShape,
     /// What it means.
-    pub(crate) meaning: &'static str,
+    pub meaning: &'static str,
 }
 
 const fn field(name: &'static str, shape: FieldShape, meaning: &'static str) -> FieldEntry {
@@ -342,13 +343,13 @@ static UASP_FIELDS: &[(&[&str], &[FieldEntry])] = &[
 
 /// The fields that a host reads, with the source of the fact.
 #[derive(Debug)]
-pub(crate) struct HostFields {
+pub struct HostFields {
     /// The id of the host.
-    pub(crate) host: &'static str,
+    pub host: &'static str,
     /// The name of the host.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The fields.
-    pub(crate) fields: &'static [&'static str],
+    pub fields: &'static [&'static str],
     /// The source.
     source: &'static str,
     /// The date on which the source was checked.
@@ -451,28 +452,28 @@ static HOST_FIELDS: &[HostFields] = &[
 
 impl HostFields {
     /// Returns what is known about a host.
-    pub(crate) fn find(host: &str) -> Option<&'static HostFields> {
+    pub fn find(host: &str) -> Option<&'static HostFields> {
         HOST_FIELDS.iter().find(|known| known.host == host)
     }
 
     /// Describes how the host reads a field, with limit, source and date.
-    fn describe(&self, field: &str) -> String {
+    pub(crate) fn describe(&self, field: &str) -> String {
         let quoted = format!("`{field}`");
-        let mut limits = rep_check::list_host_limits(self.host)
+        let mut limits = list_host_limits(self.host)
             .filter(|limit| limit.is_current && limit.subject.contains(&quoted))
             .map(|limit| {
                 format!("at most {} {} ({}, {})", limit.value, limit.subject, limit.source, limit.checked_date)
             })
             .peekable();
         if limits.peek().is_none() {
-            return format!("- {}: reads it ({}, {})", self.name, self.source, self.checked);
+            return format!("{}: reads it ({}, {})", self.name, self.source, self.checked);
         }
-        format!("- {}: {}", self.name, limits.collect::<Vec<_>>().join("; "))
+        format!("{}: {}", self.name, limits.collect::<Vec<_>>().join("; "))
     }
 }
 
 /// Describes a field: its meaning, its values, and for a top-level field the hosts that read it.
-pub(crate) fn describe_field(entry: &FieldEntry, host: Option<&str>, is_top: bool) -> String {
+pub fn describe_field(entry: &FieldEntry, host: Option<&str>, is_top: bool) -> String {
     let mut text = format!("**{}** · {}\n\n{}", entry.name, entry.shape.describe(), entry.meaning);
     if !is_top {
         return text;
@@ -486,7 +487,7 @@ pub(crate) fn describe_field(entry: &FieldEntry, host: Option<&str>, is_top: boo
         return text;
     }
     text.push_str("\n\n");
-    let lines: Vec<String> = readers.iter().map(|known| known.describe(entry.name)).collect();
+    let lines: Vec<String> = readers.iter().map(|known| format!("- {}", known.describe(entry.name))).collect();
     text.push_str(&lines.join("\n"));
     if let Some(own) = host.and_then(HostFields::find).filter(|own| !own.fields.contains(&entry.name)) {
         text.push_str(&format!("\n\n{} does not read this field ({}, {}).", own.name, own.source, own.checked));
@@ -495,17 +496,17 @@ pub(crate) fn describe_field(entry: &FieldEntry, host: Option<&str>, is_top: boo
 }
 
 /// Returns the top-level field with a name.
-pub(crate) fn find_top_field(name: &str) -> Option<&'static FieldEntry> {
+pub fn find_top_field(name: &str) -> Option<&'static FieldEntry> {
     TOP_FIELDS.iter().find(|entry| entry.name == name)
 }
 
 /// Returns the fields of a nested mapping of a SKILL.md.
-pub(crate) fn list_nested_fields(path: &[&str]) -> &'static [FieldEntry] {
+pub fn list_nested_fields(path: &[&str]) -> &'static [FieldEntry] {
     find_by_path(NESTED_FIELDS, path)
 }
 
 /// Returns the fields of a mapping of a UASP file.
-pub(crate) fn list_uasp_fields(path: &[&str]) -> &'static [FieldEntry] {
+pub fn list_uasp_fields(path: &[&str]) -> &'static [FieldEntry] {
     find_by_path(UASP_FIELDS, path)
 }
 
@@ -517,7 +518,7 @@ fn find_by_path(table: &[(&[&str], &'static [FieldEntry])], path: &[&str]) -> &'
 }
 
 /// Returns the names of the top-level fields that a profile accepts, or `None` if the profile does not restrict them.
-fn list_profile_fields(profile: Profile) -> Option<Vec<&'static str>> {
+pub(crate) fn list_profile_fields(profile: Profile) -> Option<Vec<&'static str>> {
     const PMCP: [&str; 6] =
         ["when_to_use", "disallowed-tools", "disable-model-invocation", "user-invocable", "argument-hint", "arguments"];
     let standard = STANDARD_FIELDS.iter().copied();
@@ -537,11 +538,7 @@ fn list_profile_fields(profile: Profile) -> Option<Vec<&'static str>> {
 
 /// Returns the top-level fields that every one of the chosen profiles accepts, or any of the detected ones, and that
 /// the host reads.
-pub(crate) fn list_top_fields(
-    chosen: &[Profile],
-    detected: &[Profile],
-    host: Option<&str>,
-) -> Vec<&'static FieldEntry> {
+pub fn list_top_fields(chosen: &[Profile], detected: &[Profile], host: Option<&str>) -> Vec<&'static FieldEntry> {
     let accepted: Vec<Vec<&str>> = chosen.iter().copied().filter_map(list_profile_fields).collect();
     let offered: Vec<Vec<&str>> = detected.iter().copied().filter_map(list_profile_fields).collect();
     let host = host.and_then(HostFields::find);
@@ -558,7 +555,7 @@ pub(crate) fn list_top_fields(
 
 /// Returns the profiles that judge a skill as a host does. A host without a profile of its own is judged by one whose
 /// fields include those that the host reads.
-pub(crate) fn list_host_profiles(host: &str) -> &'static [Profile] {
+pub fn list_host_profiles(host: &str) -> &'static [Profile] {
     match host {
         "claude-api" => &[Profile::ClaudeApi],
         "claude-code" | "copilot" | "cursor" => &[Profile::ClaudeCode],
@@ -581,7 +578,6 @@ mod tests {
             }
         }
         for host in HOST_FIELDS {
-            assert!(rep_library::hosts::KnownHost::find(host.host).is_ok(), "{}", host.host);
             for name in host.fields {
                 assert!(find_top_field(name).is_some(), "{name}");
             }
