@@ -28,6 +28,7 @@ PACKAGES = {"bwrap": "bubblewrap", "socat": "socat", "rg": "ripgrep"}
 # The user `nobody`, which exists on every system.
 USER = 65_534
 BUDGET_MS, BUDGET_SRT = 10, 50
+BUDGET_RUN_MS, BUDGET_PYTHON_MS = 10, 12
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 TOOL = "echo '{}'\n"
@@ -46,6 +47,8 @@ tools:
 
 # Idle
 """
+PYTHON_TOOL = "def handler(args, ctx):\n    return {}\n"
+PYTHON_SKILL = SKILL.replace("name: idle\n", "name: idle-python\n", 1).replace("runtime: bash, entrypoint: scripts/tool.sh", "runtime: python, entrypoint: scripts/tool.py")
 PR_SET_CHILD_SUBREAPER = 36
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -128,6 +131,10 @@ class Scene:
         self.script = self.skill / "scripts" / "tool.sh"
         self.script.write_text(TOOL)
         (self.skill / "SKILL.md").write_text(SKILL)
+        self.python_skill = self.folder / "idle-python"
+        (self.python_skill / "scripts").mkdir(parents=True)
+        (self.python_skill / "scripts" / "tool.py").write_text(PYTHON_TOOL)
+        (self.python_skill / "SKILL.md").write_text(PYTHON_SKILL)
         self.settings = self.folder / "srt.json"
         self.settings.write_text(json.dumps({
             "network": {"allowedDomains": [], "deniedDomains": []},
@@ -178,11 +185,12 @@ class Scene:
             tools = {"plain": (command, None, 1), "trial": (*self.trial(work, command), 1)}
             if "bwrap" in self.found:
                 tools["bwrap"] = (self.bwrap(command), None, 1)
-            if work == "bash":
-                rep = [str(self.binaries["rep"]), "run", f"{self.skill}:idle", "--workspace", str(self.workspace)]
+            skill = {"bash": self.skill, "python3": self.python_skill}.get(work)
+            if skill:
+                rep = [str(self.binaries["rep"]), "run", f"{skill}:idle", "--workspace", str(self.workspace)]
                 tools["rep run"] = (rep, None, 1)
-                if "srt" in self.found:
-                    tools["srt"] = ([*self.found["srt"], "--settings", str(self.settings), *command], None, 0.2)
+            if work == "bash" and "srt" in self.found:
+                tools["srt"] = ([*self.found["srt"], "--settings", str(self.settings), *command], None, 0.2)
             lines[work] = tools
         return lines
 
@@ -223,7 +231,7 @@ def trouble(name, work, command, stdin, env):
         if told.get("code") != 0 or weak:
             return last_line(json.dumps(weak or told))[:300]
         out = told["stdout"]
-    if done.returncode or (work == "bash" and out.strip() != "{}"):
+    if done.returncode or ((work == "bash" or name == "rep run") and out.strip() != "{}"):
         return f"exit {done.returncode}: {last_line(done.stderr or done.stdout)[:300]}"
     return None
 
@@ -353,6 +361,18 @@ def budgets(who, spent):
         cpu = inside.middle("cpu") - plain.middle("cpu")
         line("bash tool, in process, over a plain spawn", f"≤ {BUDGET_MS} ms", f"clock {ms(wall)} ms (p10 {ms(quick)}), CPU {ms(cpu)} ms",
              held(max(wall, cpu) <= BUDGET_MS))
+    whole = spent.get(("bash", "rep run"))
+    if whole:
+        line("bash tool, all of `rep run`", f"≤ {BUDGET_RUN_MS} ms",
+             f"clock {ms(whole.middle('wall'))} ms (p10 {ms(whole.quick('wall'))}), CPU {ms(whole.middle('cpu'))} ms (p10 {ms(whole.quick('cpu'))})",
+             held(max(whole.middle("wall"), whole.middle("cpu")) <= BUDGET_RUN_MS))
+    python, plain_python = spent.get(("python3", "rep run")), spent.get(("python3", "plain"))
+    if python and plain_python:
+        more = [python.middle(which) - plain_python.middle(which) for which in ("wall", "cpu")]
+        quick = [python.quick(which) - plain_python.quick(which) for which in ("wall", "cpu")]
+        line("Python tool, all of `rep run`, over plain Python", f"≤ {BUDGET_PYTHON_MS} ms",
+             f"clock {ms(more[0])} ms (p10 {ms(quick[0])}), CPU {ms(more[1])} ms (p10 {ms(quick[1])})",
+             held(max(more) <= BUDGET_PYTHON_MS))
     for name, peer, need in (("bubblewrap", bwrap, 1), ("npm sandbox runtime", srt, BUDGET_SRT)):
         if ours and peer:
             wall, cpu = (peer.middle(which) / ours.middle(which) for which in ("wall", "cpu"))

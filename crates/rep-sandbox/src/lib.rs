@@ -54,10 +54,32 @@ pub fn run_confined(job: SandboxJob, cancel: &Cancel) -> Result<SandboxOutcome, 
     run_without_layers(job, cancel, &[])
 }
 
+/// Runs a program like [`run_confined`], and calls `when_launched` when the sandbox was started. It is called again if the
+/// sandbox has to be started in another way.
+///
+/// Starting a sandbox is faster in a process with a single thread. A caller that serves the tool from another thread can
+/// start that thread here.
+pub fn run_confined_then(
+    job: SandboxJob,
+    cancel: &Cancel,
+    when_launched: &mut dyn FnMut(),
+) -> Result<SandboxOutcome, SandboxError> {
+    run_job(job, cancel, &[], when_launched)
+}
+
 /// Runs a program without some of the layers, so that tests can show what each layer prevents. Only tests of this
 /// crate call it.
 #[doc(hidden)]
 pub fn run_without_layers(job: SandboxJob, cancel: &Cancel, without: &[&str]) -> Result<SandboxOutcome, SandboxError> {
+    run_job(job, cancel, without, &mut || {})
+}
+
+fn run_job(
+    job: SandboxJob,
+    cancel: &Cancel,
+    without: &[&str],
+    when_launched: &mut dyn FnMut(),
+) -> Result<SandboxOutcome, SandboxError> {
     if !IS_READY.load(Ordering::SeqCst) {
         return Err(SandboxError::Unavailable {
             feature: "`rep_sandbox::init` was not called".to_owned(),
@@ -65,10 +87,10 @@ pub fn run_without_layers(job: SandboxJob, cancel: &Cancel, without: &[&str]) ->
         });
     }
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    return linux::run_job(job, cancel, without);
+    return linux::run_job(job, cancel, without, when_launched);
     #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
     {
-        let _ = (job, cancel, without);
+        let _ = (job, cancel, without, when_launched);
         Err(SandboxError::Unavailable {
             feature: "the sandbox is not available on this operating system and processor".to_owned(),
             remedy: "run on Linux on x86-64".to_owned(),

@@ -39,6 +39,11 @@ pub(super) fn enter_init_process() {
 }
 
 /// Runs a job. `without` names the layers that tests disable.
-pub(super) fn run_job(job: SandboxJob, cancel: &Cancel, without: &[&str]) -> Result<SandboxOutcome, SandboxError> {
-    supervisor::supervise_job(job, cancel, without)
+pub(super) fn run_job(
+    job: SandboxJob,
+    cancel: &Cancel,
+    without: &[&str],
+    when_launched: &mut dyn FnMut(),
+) -> Result<SandboxOutcome, SandboxError> {
+    supervisor::supervise_job(job, cancel, without, when_launched)
 }

@@ -7,6 +7,7 @@
 
 mod commands;
 mod exit;
+mod frequent_commands;
 mod install_scope;
 mod library;
 mod output;
@@ -40,6 +41,14 @@ Exit codes:
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    global: GlobalArgs,
+}
+
+/// The options of every command.
+#[derive(clap::Args)]
+#[group(skip)]
+struct GlobalArgs {
     /// When to use color: auto, always or never
     #[arg(long, global = true, value_enum, default_value_t = ColorMode::Auto, value_name = "WHEN")]
     #[arg(help_heading = "Global options", hide_possible_values = true)]
@@ -124,7 +133,7 @@ fn main() -> ExitCode {
     if let Some(exit) = run_without_flags(&words) {
         return exit;
     }
-    let cli = match parse(std::env::args_os()) {
+    let cli = match frequent_commands::parse(&words).map_or_else(|| parse(std::env::args_os()), Ok) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version exit with success, everything else is a usage error. clap selects the stream.
@@ -134,7 +143,7 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
-    let mut output = Output::new(cli.color, cli.quiet, cli.verbose);
+    let mut output = Output::new(cli.global.color, cli.global.quiet, cli.global.verbose);
     let result = dispatch_command(cli.command, &mut output);
     finish_command(result, &mut output)
 }

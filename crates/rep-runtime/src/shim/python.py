@@ -9,16 +9,15 @@ import sys
 RESULT = os.dup(1)
 os.dup2(2, 1)
 
-import json
-import signal
-
-# What only some tools need is imported on first use: `inspect`, `pathlib` and `traceback` take longer to import than
-# most tools take to run.
+# What only some tools need is imported on first use: `json`, `inspect`, `pathlib`, `signal` and `traceback` take longer
+# to import than most tools take to run. The modules with an underscore are part of CPython, and are what the others
+# are made of.
 try:
-    # What `importlib.util` re-exports; these modules are part of every running interpreter.
+    import _signal as signal
     from _frozen_importlib import module_from_spec
     from _frozen_importlib_external import spec_from_file_location
 except ImportError:
+    import signal
     from importlib.util import module_from_spec, spec_from_file_location
 
 MESSAGE_MAX = 4000
@@ -54,6 +53,8 @@ def as_path(text):
 
 class Log:
     def _write(self, level, message, fields):
+        import json
+
         line = {"level": level, "message": str(message), **fields}
         print(json.dumps(line, ensure_ascii=False, default=str), file=sys.stderr, flush=True)
 
@@ -87,6 +88,8 @@ class Context:
         """Calls another tool of the library through the host and returns its result."""
         if "REP_CHANNEL" not in os.environ:
             raise ToolError("this host does not support calling other tools", "UNAVAILABLE")
+        import json
+
         channel = int(os.environ["REP_CHANNEL"])
         request = json.dumps({"tool": tool, "args": {} if args is None else args}, allow_nan=False) + "\n"
         write(channel, request.encode())
@@ -145,6 +148,8 @@ def described(problem, skill):
 
 def plain(value):
     """Returns the value if JSON can represent it."""
+    import json
+
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
@@ -222,7 +227,45 @@ def is_generator_coroutine(value):
     return code is not None and bool(code.co_flags & 0x100)
 
 
+class Decoding:
+    """The settings of `json.loads`."""
+
+    strict, object_hook, object_pairs_hook = True, None, None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def decoded(data):
+    """Parses the arguments. Whatever the fast way cannot do, `json` does."""
+    try:
+        from _json import make_scanner
+
+        text = data.decode()
+        value, end = make_scanner(Decoding)(text, 0)
+        if not text[end:].strip(" \t\r\n"):
+            return value
+    except Exception:
+        pass
+    import json
+
+    return json.loads(data)
+
+
+def quickly_encoded(result):
+    """Writes a result as `json.dumps` does, without importing it. Raises some exception where that is not possible."""
+    from _json import encode_basestring, make_encoder
+
+    def refuse(value):
+        raise TypeError(type(value))
+
+    encode = make_encoder({}, refuse, encode_basestring, None, ": ", ", ", False, False, False)
+    return "".join(encode(result, 0)).encode("utf-8")
+
+
 def encoded(result):
+    try:
+        return quickly_encoded(result), 0
+    except Exception:
+        import json
     try:
         return json.dumps(result, ensure_ascii=False, allow_nan=False).encode("utf-8"), 0
     except (TypeError, ValueError, RecursionError) as problem:
@@ -235,7 +278,7 @@ def main(entrypoint, handler):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
-    args = json.loads(sys.stdin.buffer.read())
+    args = decoded(sys.stdin.buffer.read())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -243,6 +286,8 @@ def main(entrypoint, handler):
     try:
         result = call(find(load(entrypoint, skill), handler), args, Context())
     except Exception as problem:
+        import json
+
         if not isinstance(problem, ToolError):
             import traceback
 

@@ -37,6 +37,13 @@ pub(super) fn is_init_process() -> bool {
         && std::process::id() == 1
 }
 
+/// Runs the init process in a copy of a caller with a single thread. Never returns, not even by a panic: the code of the
+/// caller would go on a second time.
+pub(super) fn run_copied_init() -> ! {
+    let _: std::thread::Result<()> = std::panic::catch_unwind(|| run_init());
+    kernel::exit_now(101)
+}
+
 /// Runs the init process. Never returns.
 pub(super) fn run_init() -> ! {
     // SAFETY: `launch` passed these descriptors, and nothing else runs in this process.

@@ -1,12 +1,16 @@
-//! Starts the init process of a sandbox: creates namespaces and executes this program again.
+//! Starts the init process of a sandbox: creates namespaces, and continues as a copy of the caller or executes this
+//! program again.
 //!
-//! Only async-signal-safe system calls run between clone and exec, because the caller may have several threads.
+//! A copy costs a fraction of an execution, but may only go on if the caller has a single thread: locks that other
+//! threads hold would be held in the copy forever. Otherwise, only async-signal-safe system calls run between clone and
+//! exec.
 #![expect(unsafe_code, reason = "a copy of a process with threads may only make system calls")]
 
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
+use super::init;
 use super::kernel::{self, CloneResult};
 use super::launch_spec::ToolIdentity;
 
@@ -64,10 +68,12 @@ pub(super) fn launch_init(
         control: wires.control.as_raw_fd(),
         argv: [INIT_NAME.as_ptr(), std::ptr::null()],
         environment: [std::ptr::null()],
+        is_copy: has_single_thread(),
     };
-    // SAFETY: the child makes only plain system calls on memory that was prepared above.
+    // SAFETY: the child makes only plain system calls on memory that was prepared above, unless it is a copy of a process
+    // with a single thread.
     match unsafe { kernel::clone3(namespaces) }? {
-        CloneResult::Child => start.execute_init(),
+        CloneResult::Child => start.enter_init(),
         CloneResult::Parent(_, pidfd) => Ok(LaunchedInit { pidfd }),
     }
 }
@@ -78,10 +84,19 @@ struct ChildSetup {
     control: RawFd,
     argv: [*const libc::c_char; 2],
     environment: [*const libc::c_char; 1],
+    /// Whether the init process is a copy of the caller instead of a new execution of this program.
+    is_copy: bool,
+}
+
+/// Whether this process has no other thread. No other thread can then start one.
+fn has_single_thread() -> bool {
+    /// The links that every directory has: its name and its `.` entry. Each thread adds one.
+    const DIRECTORY_LINKS: u64 = 2;
+    rustix::fs::stat("/proc/self/task").is_ok_and(|stat| stat.st_nlink == DIRECTORY_LINKS + 1)
 }
 
 impl ChildSetup {
-    fn execute_init(&self) -> ! {
+    fn enter_init(&self) -> ! {
         if let Some([user, group]) = &self.maps {
             self.write_file(0, c"/proc/self/setgroups", b"deny");
             self.write_file(1, c"/proc/self/uid_map", user.as_bytes());
@@ -105,6 +120,9 @@ impl ChildSetup {
                 }
             }
             libc::syscall(libc::SYS_close_range, count, u32::MAX, 0);
+            if self.is_copy {
+                init::run_copied_init();
+            }
             libc::execve(c"/proc/self/exe".as_ptr(), self.argv.as_ptr(), self.environment.as_ptr());
             send_failure_and_exit(4, 4)
         }

@@ -37,11 +37,12 @@ const OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit of a commit for jobs that practically have none.
 const LONGEST_COMMIT: Duration = Duration::from_secs(1 << 20);
 
-/// Runs a job, optionally without some layers.
+/// Runs a job, optionally without some layers. `when_launched` is called at least once if a sandbox was started.
 pub(super) fn supervise_job(
     mut job: SandboxJob,
     cancel: &Cancel,
     without: &[&str],
+    when_launched: &mut dyn FnMut(),
 ) -> Result<SandboxOutcome, SandboxError> {
     let mut channel = job.channel.take();
     let job = &job;
@@ -54,8 +55,10 @@ pub(super) fn supervise_job(
     }
     let mut reason = String::new();
     loop {
-        let followed = SandboxRun::launch(job, &view, identity, without, start, channel.as_ref())
-            .and_then(|run| run.wait_for_end(cancel, &mut channel, note.as_mut()));
+        let followed = SandboxRun::launch(job, &view, identity, without, start, channel.as_ref()).and_then(|run| {
+            when_launched();
+            run.wait_for_end(cancel, &mut channel, note.as_mut())
+        });
         reason = match (followed, identity) {
             // The record of the run is removed after all checks.
             (Ok(WaitOutcome::Exited(over)), _) => {

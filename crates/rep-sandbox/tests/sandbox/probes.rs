@@ -124,6 +124,7 @@ fn tried(scene: &Scene, subprocess: bool, without: &[&str]) -> (BTreeMap<String,
         "allow_subprocess": subprocess,
         "env": env,
         "without": without,
+        "threads": scene.has_threads,
     }));
     assert_eq!(result["code"], 0, "{result:#}");
     let lines = result["stdout"].as_str().unwrap().lines();
@@ -165,6 +166,36 @@ fn no_known_way_leads_out() {
         assert!(spawns.iter().all(|denial| denial[2] == "permissions.processes.allow_subprocess: true"));
         assert!(result["denials"].as_array().unwrap().iter().any(|denial| denial[0] == "connect"));
         all_are_closed(&Scene::new(who), true, &[]);
+    }
+}
+
+/// The sandbox of a caller with several threads is an execution of its own, and no copy of the caller.
+#[test]
+fn no_known_way_leads_out_when_the_caller_has_several_threads() {
+    for who in everyone() {
+        all_are_closed(&Scene::new(who).with_threads(), false, &[]);
+    }
+}
+
+/// The names that the host sees of the first processes that a caller started.
+fn first_processes(caller: u32) -> Vec<String> {
+    let numbers = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let read = |pid: u32, file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let is_child = |pid: &u32| read(*pid, "status").contains(&format!("\nPPid:\t{caller}\n"));
+    numbers.filter(is_child).map(|pid| read(pid, "cmdline").replace('\0', "")).collect()
+}
+
+#[test]
+fn a_caller_with_one_thread_is_copied_and_one_with_several_executes_itself() {
+    for who in everyone() {
+        for (scene, is_copied) in [(Scene::new(who), true), (Scene::new(who).with_threads(), false)] {
+            let child = scene.begin("look", "", "", json!({ "threads": scene.has_threads }));
+            let names = first_processes(child.id());
+            assert_eq!(names.len(), 1, "{names:?}");
+            assert_eq!(names[0].ends_with("sandbox-trial"), is_copied, "{who:?}: {names:?}");
+            assert_eq!(scene.end("look", child)["code"], 0);
+        }
     }
 }
 

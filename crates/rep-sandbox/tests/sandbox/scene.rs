@@ -42,6 +42,8 @@ pub(crate) fn is_root() -> bool {
 /// A scene. All of it is gone with it.
 pub(crate) struct Scene {
     pub(crate) who: Who,
+    /// Whether the caller of the sandbox has several threads.
+    pub(crate) has_threads: bool,
     folder: TempDir,
     program: PathBuf,
     marker: String,
@@ -71,6 +73,7 @@ impl Scene {
         fs::set_permissions(workspace.join("sk/s.sock"), fs::Permissions::from_mode(0o777)).unwrap();
         let scene = Scene {
             who,
+            has_threads: false,
             program: program(folder.path()),
             tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
             udp: UdpSocket::bind("127.0.0.1:0").unwrap(),
@@ -81,6 +84,11 @@ impl Scene {
         };
         scene.own();
         scene
+    }
+
+    /// The same with a caller that has several threads.
+    pub(crate) fn with_threads(self) -> Scene {
+        Scene { has_threads: true, ..self }
     }
 
     /// Gives all of it to the one who runs.

@@ -675,6 +675,34 @@ fn python_handlers_get_as_many_arguments_as_they_take() {
     "#);
 }
 
+/// Values go in and out as `json` reads and writes them, and no module is imported that the tool does not import.
+#[test]
+fn python_tools_start_without_modules_and_get_every_value() {
+    if !is_program_installed("python3") {
+        return;
+    }
+    let scratch = ScratchFolder::new();
+    // What the interpreter imports without a script, such as the modules of `.pth` files, is not counted.
+    let handler = "import sys\n\nHEAVY = ['inspect', 'json', 're', 'signal', 'traceback']\nFOUND = {name for name in HEAVY \
+                   if name in sys.modules}\n\n\ndef handler(args, ctx):\n    import subprocess\n    plain = \
+                   subprocess.run([sys.executable, '-I', '-c', 'import sys; print(*sys.modules)'], \
+                   capture_output=True, text=True)\n    return {'args': args, 'more': (1, float(args['n'])), \
+                   'imported': sorted(FOUND - set(plain.stdout.split()))}\n";
+    scratch.write_file("values/scripts/go.py", handler);
+    let text = "---\nname: values\ndescription: Runs tools. Use when testing tools.\nspec_version: \"2.1\"\nversion: \
+                1.0.0\ntools:\n  - name: go\n    description: Returns its arguments.\n    input_schema: {type: object}\n    \
+                implementation: {runtime: python, entrypoint: scripts/go.py}\n---\n\n# Values\n";
+    scratch.write_file("values/SKILL.md", text);
+    let input = json!({
+        "n": "1.5", "text": "ü \u{1f600} \"\\\n\u{7}", "list": [null, true, -0.0, 1e300, 12_345_678_901_234_567_u64], "a": {"": {}},
+    });
+    let found = run(&scratch, &["run", "./values:go", "--yes", "--no-sandbox", "--input", &input.to_string()]);
+    assert_eq!(found.code, 0, "{found:?}");
+    assert_eq!(json(&found), json!({ "args": input, "more": [1, 1.5], "imported": [] }));
+    let odd = run(&scratch, &["run", "./values:go", "--yes", "--no-sandbox", "--input", r#"{"n": "inf"}"#]);
+    assert_eq!((odd.code, code(&odd)), (4, json!("INVALID_RESULT")), "{odd:?}");
+}
+
 #[test]
 fn the_question_shows_what_called_tools_may_do() {
     let scratch = ScratchFolder::new();
