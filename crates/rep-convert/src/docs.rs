@@ -225,7 +225,7 @@ impl MarkdownPage {
 
     fn push_arguments(&mut self, arguments: &[UaspArgument]) {
         let row = |one: &UaspArgument| {
-            let needed = if one.is_required == Some(true) { "yes".to_owned() } else { String::new() };
+            let needed = one.is_required.map_or("", |is_required| if is_required { "yes" } else { "no" }).to_owned();
             let default = render_value_cell(one.default.as_ref());
             vec![
                 render_code_cell(one.name.as_ref()),
@@ -567,7 +567,7 @@ fn render_values(values: &[Value]) -> String {
 /// Renders a code block with a fence that no line of the text can close.
 fn render_fence(language: &str, text: &str) -> String {
     let marks = "`".repeat((longest_run(text, '`') + 1).max(3));
-    let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+    let end = if text.is_empty() { "" } else { "\n" };
     format!("{marks}{language}\n{text}{end}{marks}")
 }
 

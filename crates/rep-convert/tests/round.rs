@@ -96,7 +96,9 @@ fn examples_keep_every_fact() {
     for path in files(&root, ".uasp.yaml") {
         let text = std::fs::read_to_string(&path).unwrap();
         let document = SkillDocument::from_skill(&parse("skill.uasp.yaml", &text)).unwrap();
-        assert_eq!(lost(document.raw_value()), [""; 0], "{}", path.display());
+        let mut lost = lost(document.raw_value());
+        unequal("", document.raw_value(), &converted(&skill_md(document.raw_value())), &mut lost);
+        assert_eq!(lost, [""; 0], "{}", path.display());
         assert_eq!(refused(&skill_md(document.raw_value())), [""; 0], "{}", path.display());
     }
 }
@@ -147,12 +149,16 @@ fn hostile_values_stay_where_they_are() {
         "state": { "entities": [{ "name": "7", "format": "@e{n}", "created_by": ["a, b", "c"], "invalidated_by": ["d"] }] },
         "commands": { "a.b": {
             "syntax": "a\n```\n## Workflows", "description": "> quote", "aliases": ["1"],
-            "args": [{ "name": "p|q", "type": "enum", "required": false, "values": ["1", 2, "x y"], "default": "3" }],
+            "args": [
+                { "name": "p|q", "type": "enum", "required": false, "values": ["1", 2, "x y"], "default": "3" },
+                { "name": "r", "type": "string", "required": true },
+                { "name": "s", "type": "string" },
+            ],
             "flags": [{ "name": "--f", "short": "-f", "type": "int", "default": 3, "purpose": "a | b" }],
-            "variants": [{ "syntax": "a \\\n  b" }], "x-own": { "deep": [1] }, "example": "run",
-        } },
+            "variants": [{ "syntax": "a \\\n  b" }], "x-own": { "deep": [1] }, "example": "run\n",
+        }, "c": { "syntax": "c", "example": "one\n\ntwo\n\n" } },
         "workflows": { "A-b c": { "description": "Throughout", "steps": [{ "cmd": "`x`: (optional)", "note": "n", "optional": true }] } },
-        "reference": { "r": { "notes": "n:", "syntax": "s", "values": ["1", "a"] } },
+        "reference": { "r": { "notes": "n:", "syntax": "s\n", "example": "e\n  \n", "long": "k\nl\n", "values": ["1", "a"] } },
         "environment": [{ "name": "E", "purpose": "`p`", "default": "10" }],
         "sources": [{ "id": "s", "url": "https://e.org/a(b)", "use_for": "x (y)" }, { "id": "q", "path": "a b.md" }],
     });
@@ -160,6 +166,30 @@ fn hostile_values_stay_where_they_are() {
     let mut lost = Vec::new();
     unequal("", &value, &converted(&skill_md(&value)), &mut lost);
     assert_eq!(lost, [""; 0], "{}", skill_md(&value));
+}
+
+/// The content version of the specification's own examples is the same after the way there and back.
+#[test]
+fn examples_of_the_specification_keep_their_content_version() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/seeds");
+    let Some(file) = files(&folder, ".txt").into_iter().find(|file| file.to_string_lossy().contains("/003_")) else {
+        rep_test_support::report_skipped(
+            "../shared/seeds is not here, so no example of the specification was converted",
+        );
+        return;
+    };
+    let text = std::fs::read_to_string(file).unwrap();
+    let blocks = text.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next());
+    let mut examples = 0;
+    for block in blocks.filter(|block| block.contains("meta:\n") && block.len() > 3000) {
+        let document = SkillDocument::from_skill(&parse("skill.uasp.yaml", block)).unwrap();
+        let value = finish_document(document.raw_value()).document.into_raw_value();
+        let mut lost = Vec::new();
+        unequal("", &value, &converted(&skill_md(&value)), &mut lost);
+        assert_eq!(lost, [""; 0], "{block}");
+        examples += 1;
+    }
+    assert_eq!(examples, 3);
 }
 
 #[test]

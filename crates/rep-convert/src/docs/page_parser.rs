@@ -343,7 +343,12 @@ fn parse_command_table(piece: &PageBlock, value: &mut Map<String, Value>) {
 fn parse_argument(row: &TableRow) -> Value {
     let mut value = row.select_fields(&[("Argument", "name", parse_text_cell)]);
     parse_type(row, &mut value);
-    value.insert("required".to_owned(), json!(row.get("Required") == Some("yes")));
+    let is_required = match row.get("Required") {
+        Some("yes") => Some(true),
+        Some("no") => Some(false),
+        _ => None,
+    };
+    value.extend(is_required.map(|is_required| ("required".to_owned(), json!(is_required))));
     value.extend(row.select_fields(&[("Default", "default", parse_cell), ("Meaning", "description", to_text_value)]));
     Value::Object(value)
 }
