@@ -144,6 +144,7 @@ pub(crate) fn check_repository(root: &Path) -> Result<(), String> {
     }
     for path in &files {
         check_file(root, path, &mut wrong);
+        check_library_example(root, path, &mut wrong);
     }
     let shown = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).display().to_string();
     let texts: Vec<(String, String)> =
@@ -214,6 +215,24 @@ fn read_documents(root: &Path) -> Vec<(String, String)> {
     let markdown = found.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     markdown.map(|path| (shown(&path), fs::read_to_string(&path).unwrap_or_default())).collect()
+}
+
+/// Checks that the documentation of a library has an example that is compiled.
+fn check_library_example(root: &Path, path: &Path, wrong: &mut Vec<String>) {
+    if !path.ends_with("src/lib.rs") {
+        return;
+    }
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let has_example = text.lines().take_while(|line| line.starts_with("//!")).any(|line| {
+        let language = line.strip_prefix("//! ```");
+        language.is_some_and(|language| language.is_empty() || language == "no_run")
+    });
+    // The end of a block in another language has the same form as the start of an example.
+    let has_other = text.contains("//! ```text");
+    if !has_example || (has_other && !text.contains("//! ```no_run")) {
+        let shown = path.strip_prefix(root).unwrap_or(path).display();
+        wrong.push(format!("{shown}: the documentation of the library has no example that is compiled"));
+    }
 }
 
 fn check_file(root: &Path, path: &Path, wrong: &mut Vec<String>) {

@@ -4,6 +4,12 @@
 //! result is the JSON document that the command prints; `rep-library` and `rep-runtime` decide and build it. The
 //! libraries that a client works with stay open, so that an answer costs no discovery. Answers come when they are ready,
 //! in any order. The process ends when its input ends, or when the process that started it ends.
+//!
+//! ```no_run
+//! # fn answer(options: rep_api::ApiOptions) {
+//! rep_api::serve(std::io::stdin(), std::io::stdout(), options);
+//! # }
+//! ```
 
 mod error;
 mod libraries;

@@ -17,6 +17,14 @@
 //! The chain detects edited, removed, reordered and truncated records. It does not protect against the user, who can
 //! rewrite both files. Tools cannot access them.
 //!
+//! ```no_run
+//! use rep_audit::{AuditLog, AuditVerification, verify_log};
+//!
+//! let audit = AuditLog::for_runs(std::path::Path::new("/home/me/.local/share/repertoire"));
+//! let found: AuditVerification = verify_log(&audit)?;
+//! # Ok::<(), rep_storage::StorageError>(())
+//! ```
+//!
 //! Calls to a server are recorded in the same directory and format, in `calls.jsonl`, `calls.head` and `calls.lock`.
 //! They are separate because they greatly outnumber runs.
 

@@ -3,6 +3,14 @@
 //! The server shows the findings of `rep check` while an author types, and helps to write and navigate skills. It is a
 //! translation of `rep-check` and `rep-library`: the same library calls check open files and files on disk. The crate
 //! cannot reach the runtime. It starts no process, opens no connection and writes no file; the client applies edits.
+//!
+//! ```no_run
+//! use rep_lsp::{LanguageServerOptions, SessionEnd};
+//!
+//! let options = LanguageServerOptions { library: rep_library::LibraryOptions::default() };
+//! let end = rep_lsp::serve(std::io::stdin(), std::io::stdout(), options);
+//! assert_eq!(end, SessionEnd::Orderly);
+//! ```
 
 mod bundle;
 mod capabilities;

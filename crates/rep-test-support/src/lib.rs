@@ -3,6 +3,12 @@
 //!
 //! This crate works with plain paths and strings and depends on no other crate of the workspace, so that every
 //! crate can use it in its tests.
+//!
+//! ```
+//! let scratch = rep_test_support::ScratchFolder::new();
+//! scratch.write_file("pdf/SKILL.md", "---\nname: pdf\n---\n");
+//! assert!(scratch.read_file("pdf/SKILL.md").contains("name: pdf"));
+//! ```
 #![expect(clippy::disallowed_methods, reason = "tests access the disk and start the binary")]
 
 mod document;
