@@ -2210,6 +2210,10 @@ export interface AuditedCall {
   outcome: string;
   /** How long it took, in milliseconds. */
   duration_ms: integer;
+  /** The address of the client, for requests with a wrong token. */
+  peer?: string;
+  /** The number of requests with a wrong token. */
+  count?: integer;
 }
 
 /**
@@ -2237,7 +2241,7 @@ export interface AuditVerdict {
  * @version 1
  * @lines
  * @file audit.jsonl: in the data directory, a line for each start and end of a run
- * @file calls.jsonl: in the data directory, a line for each call of a client
+ * @file calls.jsonl: in the data directory, a line for each call of a client; full files are `calls-NUMBER.jsonl`
  */
 export type AuditRecord =
   | StartRecord
@@ -2247,6 +2251,7 @@ export type AuditRecord =
   | ServeRecord
   | CallRecord
   | RepairRecord
+  | RotationRecord
   | ShortenedRecord;
 
 /** What ties a record to the others. */
@@ -2397,6 +2402,16 @@ export interface ShortenedRecord extends ChainedRecord {
   duration_ms: integer | null;
 }
 
+/** The first record of a file that continues a full one. */
+export interface RotationRecord extends ChainedRecord {
+  /** Always `rotated`. */
+  kind: "rotated";
+  /** The name of the full file. */
+  file: string;
+  /** The number of its last record. */
+  last: integer;
+}
+
 /** The file ended in a record that was not complete. */
 export interface RepairRecord extends ChainedRecord {
   /** Always `mended`. */
@@ -2500,6 +2515,74 @@ export interface SecretsFile {
     /** The id of the key in the keyring. */
     keyring: string;
   };
+}
+
+/**
+ * What `new`, `list` and `revoke` did.
+ * @output token
+ * @version 1
+ * @command rep token new --json
+ * @command rep token list --json
+ * @command rep token revoke --json
+ */
+export type TokenAnswer = TokenMade | TokenList | TokenRevoked;
+
+/** A named token of the server. */
+export interface NamedToken {
+  /** Its name. */
+  name: string;
+  /** What it allows. */
+  scopes: ("read" | "run" | "admin")[];
+  /** The patterns of the skills that exist for it; empty for all. */
+  skills: string[];
+  /** When it was made. */
+  created: string;
+  /** When it expires; null if it does not. */
+  expires: string | null;
+}
+
+/** The result of `new`. */
+export interface TokenMade extends NamedToken {
+  /** The token, which is not shown again. */
+  token: string;
+}
+
+/** The result of `list`. */
+export interface TokenList {
+  /** The tokens, sorted by name. */
+  tokens: NamedToken[];
+}
+
+/** The result of `revoke`. */
+export interface TokenRevoked {
+  /** The name of the token; null if there was none. */
+  revoked: string | null;
+}
+
+/**
+ * The named tokens of a user.
+ * @output tokens-file
+ * @version 1
+ * @file tokens.json: in the data directory
+ */
+export interface TokensFile {
+  /** The version of this form. */
+  version: integer;
+  /** The tokens. */
+  tokens: {
+    /** Its name. */
+    name: string;
+    /** The highest scope that it allows. */
+    scope: "read" | "run" | "admin";
+    /** The patterns of the skills that exist for it; empty for all. */
+    skills: string[];
+    /** When it was made. */
+    created: string;
+    /** When it expires; null if it does not. */
+    expires: string | null;
+    /** The SHA-256 of the token, in hexadecimal digits. */
+    digest: string;
+  }[];
 }
 
 /**

@@ -2,8 +2,7 @@
 //! the disk. A call that cannot be recorded is refused.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -14,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::AuditLog;
 use rep_storage::StorageError;
+use rep_storage::files;
 use rep_storage::owner::ProcessOwner;
 
 /// The maximum number of records waiting to be written.
@@ -51,6 +51,10 @@ pub struct CallRecord {
     pub outcome: String,
     /// The duration in milliseconds.
     pub duration_ms: u64,
+    /// The address of the client, for requests with a wrong token.
+    pub peer: Option<String>,
+    /// The number of requests with a wrong token that the record counts.
+    pub count: Option<u64>,
 }
 
 impl CallRecord {
@@ -66,6 +70,8 @@ impl CallRecord {
             "input_digest": self.input_digest,
             "outcome": self.outcome,
             "duration_ms": self.duration_ms,
+            "peer": self.peer,
+            "count": self.count,
         });
         let fields = record.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
         fields.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -76,7 +82,7 @@ impl CallRecord {
 pub struct CallRecorder {
     sender: Mutex<Option<SyncSender<PendingRecord>>>,
     state: Arc<RecorderState>,
-    records_path: PathBuf,
+    log: AuditLog,
     /// Dropped to make the writer stop after one more attempt.
     end: Mutex<Option<Sender<()>>>,
     /// Receives a message when the writer has finished.
@@ -104,7 +110,7 @@ impl CallRecorder {
         record.insert("uid".to_owned(), json!(rustix::process::geteuid().as_raw()));
         record.insert("pid".to_owned(), json!(owner.pid));
         audit.append_record("serve", record, at)?;
-        let records_path = audit.records_path();
+        let log = audit.clone();
         let (sender, receiver) = sync_channel(PENDING_MAX);
         let (end, ended) = channel();
         let (over, done) = sync_channel(1);
@@ -116,7 +122,7 @@ impl CallRecorder {
             let _ = over.send(());
         });
         let (sender, end) = (Mutex::new(Some(sender)), Mutex::new(Some(end)));
-        Ok(Self { sender, state, records_path, end, done: Mutex::new(done) })
+        Ok(Self { sender, state, log, end, done: Mutex::new(done) })
     }
 
     /// Returns whether a call made now can be recorded, as far as is known. Check this before making a call.
@@ -124,18 +130,21 @@ impl CallRecorder {
         !self.state.is_failing.load(Ordering::Relaxed) && self.state.pending.load(Ordering::Relaxed) < PENDING_MAX
     }
 
-    /// Returns the size of the file that records are appended to, in bytes.
+    /// Returns the size of all records, in bytes.
     pub fn record_bytes(&self) -> u64 {
-        self.records_path.metadata().map_or(0, |data| data.len())
+        self.log.total_bytes()
     }
 
     /// Counts the uses of skills in the newest records.
     pub fn count_recent_skills(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
-        let Ok(file) = File::open(&self.records_path) else { return counts };
-        let length = file.metadata().map_or(0, |data| data.len());
-        let Ok(tail) = super::read_tail(&file, length.saturating_sub(RECENT_BYTES_MAX)) else { return counts };
-        for line in tail.split(|byte| *byte == b'\n') {
+        let mut newest = read_newest(&self.log.records_path());
+        if (newest.len() as u64) < RECENT_BYTES_MAX
+            && let Some(full) = self.log.list_full_files().last()
+        {
+            newest.extend(read_newest(full));
+        }
+        for line in newest.split(|byte| *byte == b'\n') {
             // The first line may be cut.
             let Ok(record) = serde_json::from_slice::<Value>(line) else { continue };
             let text = |field: &str| record.get(field).and_then(Value::as_str);
@@ -165,6 +174,13 @@ impl CallRecorder {
         let _ = self.done.lock().recv_timeout(FINISH_TIMEOUT);
         self.state.pending.load(Ordering::Relaxed)
     }
+}
+
+/// Reads the newest part of a file.
+fn read_newest(path: &Path) -> Vec<u8> {
+    let Ok(Some(file)) = files::open_existing(path) else { return Vec::new() };
+    let length = file.metadata().map_or(0, |data| data.len());
+    super::read_tail(&file, length.saturating_sub(RECENT_BYTES_MAX)).unwrap_or_default()
 }
 
 /// Writes queued records until the sender is dropped.

@@ -26,7 +26,9 @@
 //! ```
 //!
 //! Calls to a server are recorded in the same directory and format, in `calls.jsonl`, `calls.head` and `calls.lock`.
-//! They are separate because they greatly outnumber runs.
+//! They are separate because they greatly outnumber runs. When `calls.jsonl` is large, it is renamed to
+//! `calls-<number of its last record>.jsonl`, and a new file continues the chain: its first record, of kind `rotated`,
+//! names the file before it. Full files can be moved away; `verify_log` notes which records they contain.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -44,10 +46,12 @@ use rep_storage::time;
 mod calls;
 #[doc(hidden)]
 pub mod fuzzing;
+mod rotation;
 mod runs;
 mod verification;
 
 pub use calls::{CallRecord, CallRecorder};
+pub use rotation::LogRotation;
 pub use runs::{
     AuditRunState, AuditedRun, RecordPosition, for_each_new_record, for_each_record, read_runs, without_chain_fields,
 };
@@ -70,6 +74,8 @@ pub struct AuditLog {
     folder: PathBuf,
     /// The file name without its extension: `audit` or `calls`.
     stem: &'static str,
+    /// When a new file is started, if the log is rotated.
+    rotation: Option<LogRotation>,
 }
 
 /// The description of a run in its records. Arguments may contain personal data, so only their digest is stored.
@@ -159,12 +165,12 @@ pub struct RunEnding<'a> {
 impl AuditLog {
     /// Opens the log of runs in a directory.
     pub fn for_runs(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), stem: "audit" }
+        Self { folder: folder.to_owned(), stem: "audit", rotation: None }
     }
 
     /// Opens the log of server calls in a directory. It has the same format as the log of runs.
     pub fn for_calls(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), stem: "calls" }
+        Self { folder: folder.to_owned(), stem: "calls", rotation: None }
     }
 
     /// Returns the path of the records file.
@@ -245,7 +251,11 @@ impl AuditLog {
         let failed = |error| StorageError::new("write", &path, error);
         let _lock = files::lock_file(&path)?;
         let mut file = files::open_for_append(&path)?;
-        let length = file.metadata().map_err(failed)?.len();
+        let mut length = file.metadata().map_err(failed)?.len();
+        if self.rotation.is_some_and(|rotation| length >= rotation.bytes_max) && self.rotate_file(&file, length)? {
+            file = files::open_for_append(&path)?;
+            length = 0;
+        }
         let known = ChainHead::read_file(&self.head_path())?;
         if known.is_none() && length == 0 {
             // With an initial head, a head that is missing later must have been removed.
@@ -269,6 +279,12 @@ impl AuditLog {
                 json!({ "bytes": torn.len(), "digest": digest, "is_headless": is_headless, "is_foreign": is_foreign });
             let at = records.first().map_or(SystemTime::UNIX_EPOCH, |(_, _, at)| *at);
             bytes.extend(head.build_next_line("mended", mended.as_object().cloned().unwrap_or_default(), at));
+        }
+        if length == 0
+            && let Some(rotated) = self.describe_rotated_file(&head)
+        {
+            let at = records.first().map_or(SystemTime::UNIX_EPOCH, |(_, _, at)| *at);
+            bytes.extend(head.build_next_line("rotated", rotated, at));
         }
         for (kind, record, at) in records {
             bytes.extend(head.build_next_line(kind, record, at));

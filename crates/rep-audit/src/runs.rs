@@ -1,7 +1,10 @@
 //! Combines the records of a log into runs: each start with its end.
 
 use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -106,14 +109,23 @@ pub fn without_chain_fields(record: &Value) -> Value {
 
 /// Calls `show` for every record, oldest first. Skips lines that are not records; [`super::verify_log()`] reports them.
 pub fn for_each_record(audit: &AuditLog, mut show: impl FnMut(Value)) -> Result<(), StorageError> {
-    let path = audit.records_path();
-    let Some(file) = files::open_existing(&path)? else { return Ok(()) };
+    let (full, newest) = audit.open_all()?;
+    for path in full {
+        if let Some(file) = files::open_existing(&path)? {
+            show_records(file, &path, &mut show)?;
+        }
+    }
+    newest.map_or(Ok(()), |file| show_records(file, &audit.records_path(), &mut show))
+}
+
+/// Calls `show` for every record of a file.
+fn show_records(file: File, path: &Path, show: &mut impl FnMut(Value)) -> Result<(), StorageError> {
     let mut file = BufReader::new(file);
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = file.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
-        if read.map_err(|error| StorageError::new("read", &path, error))? == 0 {
+        if read.map_err(|error| StorageError::new("read", path, error))? == 0 {
             return Ok(());
         }
         if let Ok(record) = serde_json::from_slice::<Value>(&line) {
@@ -127,7 +139,11 @@ const UNREAD_BYTES_MAX: u64 = 32 << 20;
 
 /// How far the records of a log were read, for [`for_each_new_record`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordPosition(u64);
+pub struct RecordPosition {
+    /// The inode of the file; zero if nothing was read yet.
+    inode: u64,
+    offset: u64,
+}
 
 /// Calls `show` for every complete record after the position, oldest first, and moves the position. Of more than 32 MiB,
 /// only the newest are read. A file that became shorter was replaced, and is read from its start.
@@ -137,14 +153,48 @@ pub fn for_each_new_record(
     mut show: impl FnMut(Value),
 ) -> Result<(), StorageError> {
     let path = audit.records_path();
-    let failed = |error| StorageError::new("read", &path, error);
-    let Some(mut file) = files::open_existing(&path)? else { return Ok(()) };
-    let length = file.metadata().map_err(failed)?.len();
-    let seen = if position.0 > length { 0 } else { position.0 };
-    let start = seen.max(length.saturating_sub(UNREAD_BYTES_MAX));
-    file.seek(SeekFrom::Start(start)).map_err(failed)?;
-    let mut reader = BufReader::new(file.take(length - start));
-    position.0 = start;
+    let (full, newest) = audit.open_all()?;
+    let mut files: Vec<(PathBuf, File, Metadata)> = Vec::new();
+    for path in full {
+        if let Some(file) = files::open_existing(&path)? {
+            let about = file.metadata().map_err(|error| StorageError::new("read", &path, error))?;
+            files.push((path, file, about));
+        }
+    }
+    if let Some(file) = newest {
+        let about = file.metadata().map_err(|error| StorageError::new("read", &path, error))?;
+        files.push((path, file, about));
+    }
+    // Full files before the one that was read last are known.
+    let first = files.iter().position(|(_, _, about)| about.ino() == position.inode).unwrap_or(0);
+    let start_of = |about: &Metadata, position: &RecordPosition| {
+        if about.ino() == position.inode && position.offset <= about.len() { position.offset } else { 0 }
+    };
+    let unread = files.iter().skip(first).map(|(_, _, about)| about.len() - start_of(about, position)).sum::<u64>();
+    let mut surplus = unread.saturating_sub(UNREAD_BYTES_MAX);
+    for (path, file, about) in files.into_iter().skip(first) {
+        let start = start_of(&about, position);
+        let skipped = surplus.min(about.len() - start);
+        surplus -= skipped;
+        *position = RecordPosition { inode: about.ino(), offset: start + skipped };
+        if position.offset < about.len() {
+            show_new_records(file, &path, about.len(), position, &mut show)?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls `show` for every complete record of a file from the position up to a length, and moves the position.
+fn show_new_records(
+    mut file: File,
+    path: &Path,
+    length: u64,
+    position: &mut RecordPosition,
+    show: &mut impl FnMut(Value),
+) -> Result<(), StorageError> {
+    let failed = |error| StorageError::new("read", path, error);
+    file.seek(SeekFrom::Start(position.offset)).map_err(failed)?;
+    let mut reader = BufReader::new(file.take(length - position.offset));
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -154,7 +204,7 @@ pub fn for_each_new_record(
         if !is_complete {
             return Ok(());
         }
-        position.0 += read as u64;
+        position.offset += read as u64;
         if let Ok(record) = serde_json::from_slice::<Value>(&line) {
             show(record);
         }

@@ -52,7 +52,7 @@ pub fn verify_log(audit: &AuditLog) -> Result<AuditVerification, StorageError> {
     // The lock is needed only to read the length and the head: existing records never change. If the lock file cannot
     // be written, no other process can write either.
     let lock = files::lock_file(&path).ok();
-    let file = files::open_existing(&path)?;
+    let (full, file) = audit.open_all()?;
     let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|about| about.len())).map_err(failed)?;
     let head = match ChainHead::read_file(&audit.head_path()) {
         Ok(head) => head,
@@ -62,41 +62,82 @@ pub fn verify_log(audit: &AuditLog) -> Result<AuditVerification, StorageError> {
         }
     };
     drop(lock);
-    match file {
-        Some(file) => check_chain(BufReader::new(file.take(length)), head.as_ref(), &mut verdict),
-        None => check_chain(io::empty(), head.as_ref(), &mut verdict),
+    let mut chain = ChainCheck::new(head.as_ref());
+    for path in &full {
+        let Some(file) = files::open_existing(path)? else { continue };
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let (faults, notes) = (verdict.faults.len(), verdict.notes.len());
+        let lines = chain.check_records(BufReader::new(file), head.as_ref(), &mut verdict);
+        lines.map_err(|error| StorageError::new("read", path, error))?;
+        chain.check_full_file_end(&mut verdict);
+        let new = verdict.faults.iter_mut().skip(faults).chain(verdict.notes.iter_mut().skip(notes));
+        new.for_each(|text| *text = format!("{name}: {text}"));
     }
-    .map_err(failed)?;
+    let lines = match file {
+        Some(file) => chain.check_records(BufReader::new(file.take(length)), head.as_ref(), &mut verdict),
+        None => chain.check_records(io::empty(), head.as_ref(), &mut verdict),
+    };
+    chain.check_end(head.as_ref(), lines.map_err(failed)?, &mut verdict);
     Ok(verdict)
 }
 
 /// Verifies the records of a file in order and compares the last one with the head.
 pub(super) fn check_chain(
-    mut records: impl BufRead,
+    records: impl BufRead,
     head: Option<&ChainHead>,
     verdict: &mut AuditVerification,
 ) -> io::Result<()> {
-    let mut chain = ChainCheck {
-        seq: 0,
-        hash: ZERO_HASH.to_owned(),
-        stray: Vec::new(),
-        stray_line: 0,
-        has_head: head.is_some_and(|head| head.seq == 0 && head.hash == ZERO_HASH),
-    };
-    let mut number = 0;
-    loop {
-        let mut line = Vec::new();
-        if records.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        number += 1;
-        chain.check_line(&line, number, head, verdict);
-    }
-    chain.check_end(head, number, verdict);
+    let mut chain = ChainCheck::new(head);
+    let lines = chain.check_records(records, head, verdict)?;
+    chain.check_end(head, lines, verdict);
     Ok(())
 }
 
 impl ChainCheck {
+    fn new(head: Option<&ChainHead>) -> Self {
+        Self {
+            seq: 0,
+            hash: ZERO_HASH.to_owned(),
+            stray: Vec::new(),
+            stray_line: 0,
+            has_head: head.is_some_and(|head| head.seq == 0 && head.hash == ZERO_HASH),
+        }
+    }
+
+    /// Verifies the records of a file, and returns the number of its lines.
+    fn check_records(
+        &mut self,
+        mut records: impl BufRead,
+        head: Option<&ChainHead>,
+        verdict: &mut AuditVerification,
+    ) -> io::Result<u64> {
+        let mut number = 0;
+        loop {
+            let mut line = Vec::new();
+            if records.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)? == 0 {
+                return Ok(number);
+            }
+            number += 1;
+            self.check_line(&line, number, head, verdict);
+        }
+    }
+
+    /// A file is full only if it ends with a record.
+    fn check_full_file_end(&mut self, verdict: &mut AuditVerification) {
+        if !std::mem::take(&mut self.stray).is_empty() {
+            verdict.add_fault(self.stray_line, "invalid or modified record");
+        }
+    }
+
+    /// Begins with the first record of a file whose predecessors were moved away.
+    fn skip_moved_files(&mut self, link: &ChainLink, verdict: &mut AuditVerification) {
+        let is_rotated = link.record.get("kind").and_then(Value::as_str) == Some("rotated");
+        if self.seq == 0 && link.seq > 1 && is_rotated && self.stray.is_empty() {
+            verdict.notes.push(format!("records 1 to {} are in files that were moved away", link.seq - 1));
+            (self.seq, self.hash) = (link.seq - 1, link.prev.clone());
+        }
+    }
+
     fn check_line(&mut self, line: &[u8], number: u64, head: Option<&ChainHead>, verdict: &mut AuditVerification) {
         let whole = line.strip_suffix(b"\n");
         let Some(link) = whole.and_then(ChainLink::parse_line) else {
@@ -106,6 +147,9 @@ impl ChainCheck {
             self.stray.extend_from_slice(line);
             return;
         };
+        if number == 1 {
+            self.skip_moved_files(&link, verdict);
+        }
         let is_next = link.is_successor_of(self.seq, &self.hash);
         self.account_for_stray(&link, is_next, verdict);
         if is_next {

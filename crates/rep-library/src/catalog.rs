@@ -121,6 +121,7 @@ impl SkillStatus {
 }
 
 /// A skill in the catalog, with the information from its frontmatter.
+#[derive(Clone)]
 pub struct CatalogEntry {
     /// The name from the frontmatter, or else of the directory.
     pub name: String,
@@ -248,6 +249,16 @@ impl Catalog {
         if audience == CatalogAudience::Models {
             self.entries.retain(|entry| entry.status == SkillStatus::Active);
         }
+    }
+
+    /// Returns a catalog of some of the entries, in their order.
+    pub(crate) fn with_entries(&self, mut entries: Vec<CatalogEntry>) -> Catalog {
+        for entry in &mut entries {
+            entry.shadowed_by = None;
+        }
+        let mut catalog = Catalog { entries, cache: self.cache.clone(), ..Catalog::default() };
+        dependencies::resolve_dependencies(&mut catalog);
+        catalog
     }
 
     /// Selects the skills whose triggers match a request, with an explanation of each score.

@@ -45,7 +45,7 @@ use rep_model::{SourceText, Span};
 use rep_permissions::{Glob, HostRule, Policy};
 
 use crate::mcp_servers::{ServerDeclaration, ServerOrigin, parse_servers};
-use crate::{LibraryError, Scope, SkillRoot, skill_reader};
+use crate::{LibraryError, Scope, SkillRoot, SkillSet, skill_reader};
 
 const FILE_NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
@@ -159,23 +159,48 @@ pub fn load_policy(path: &Path) -> Result<Policy, SettingsError> {
     Ok(SettingsReader::open(path)?.parse_settings(USER_SECTIONS)?.policy)
 }
 
-/// Reads the skills that servers name first to models: those of the project, then those of the user. `user` is the
-/// user's file.
-pub fn load_pinned_skills(project: Option<&Path>, user: Option<&Path>) -> Result<Vec<String>, SettingsError> {
-    let mut pinned = Vec::new();
+/// What servers do with skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServeSettings {
+    /// The skills that servers name first to models.
+    pub pinned: Vec<String>,
+    /// The skills that exist for clients.
+    pub clients: Vec<ClientSkills>,
+}
+
+/// The skills that exist for the clients with certain names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientSkills {
+    client: Glob,
+    /// The skills.
+    pub skills: SkillSet,
+}
+
+impl ClientSkills {
+    /// Whether this is for a client that reports a name.
+    pub fn applies_to(&self, name: &str) -> bool {
+        self.client.matches(name)
+    }
+}
+
+/// Reads what servers do with skills: from the project's file, then from the user's. `user` is the user's file.
+pub fn load_serve_settings(project: Option<&Path>, user: Option<&Path>) -> Result<ServeSettings, SettingsError> {
+    let mut settings = ServeSettings::default();
     let files = [
         (project.filter(|folder| !is_skill_folder(folder)).map(|folder| folder.join(FILE_NAME)), PROJECT_SECTIONS),
         (user.map(Path::to_owned), USER_SECTIONS),
     ];
     for (file, sections) in files {
         let Some(file) = file.filter(|file| file.symlink_metadata().is_ok()) else { continue };
-        for name in SettingsReader::open(&file)?.parse_settings(sections)?.pinned {
-            if !pinned.contains(&name) {
-                pinned.push(name);
+        let own = SettingsReader::open(&file)?.parse_settings(sections)?.serve;
+        for name in own.pinned {
+            if !settings.pinned.contains(&name) {
+                settings.pinned.push(name);
             }
         }
+        settings.clients.extend(own.clients);
     }
-    Ok(pinned)
+    Ok(settings)
 }
 
 /// Reads the user's model settings, as written.
@@ -220,8 +245,7 @@ struct ParsedSettings {
     paths: Vec<String>,
     llm: BTreeMap<&'static str, String>,
     servers: Vec<ServerDeclaration>,
-    /// The pinned skills.
-    pinned: Vec<String>,
+    serve: ServeSettings,
 }
 
 /// Finds the settings files of a path, the nearest first: in its directory and in each one above, up to the root of the
@@ -302,7 +326,7 @@ impl SettingsReader {
                     settings.servers = parse_servers(&entry.value, &origin)
                         .map_err(|error| self.error_at(error.span, &error.message, &error.remedy))?;
                 }
-                "serve" => settings.pinned = self.parse_serve(&entry.value)?,
+                "serve" => settings.serve = self.parse_serve(&entry.value)?,
                 "llm" => {
                     return Err(self.error_at(
                         entry.key.span,
@@ -334,22 +358,50 @@ impl SettingsReader {
         Ok(paths)
     }
 
-    fn parse_serve(&self, node: &YamlNode) -> Result<Vec<String>, SettingsError> {
-        let mut pinned = Vec::new();
+    fn parse_serve(&self, node: &YamlNode) -> Result<ServeSettings, SettingsError> {
+        let mut settings = ServeSettings::default();
         for entry in self.expect_entries(node)? {
             match self.expect_key(entry)? {
-                "pinned" => {
-                    for item in self.expect_items(&entry.value)? {
-                        let name = item.text().filter(|text| !text.is_empty());
-                        let name =
-                            name.ok_or_else(|| self.error_at(item.span, "this is not a name", "write a skill's name"))?;
-                        pinned.push(name.to_owned());
+                "pinned" => settings.pinned = self.parse_names(&entry.value)?,
+                "clients" => {
+                    for client in self.expect_entries(&entry.value)? {
+                        settings.clients.push(self.parse_client(client)?);
                     }
                 }
-                other => return Err(self.unknown_key_error(entry, other, &["pinned"])),
+                other => return Err(self.unknown_key_error(entry, other, &["pinned", "clients"])),
             }
         }
-        Ok(pinned)
+        Ok(settings)
+    }
+
+    /// Parses the skills of a client.
+    fn parse_client(&self, entry: &YamlEntry) -> Result<ClientSkills, SettingsError> {
+        let client = Glob::parse(self.expect_key(entry)?).map_err(|error| {
+            self.error_at(
+                entry.key.span,
+                &format!("not a pattern for names of clients: {error}"),
+                "write `name` or `name*`",
+            )
+        })?;
+        let patterns = self.parse_names(&entry.value)?;
+        let set = SkillSet::parse(patterns.iter().map(String::as_str));
+        let set = set.ok().filter(|set| !set.is_unlimited()).ok_or_else(|| {
+            self.error_at(
+                entry.value.span,
+                "not a list of skills",
+                "write names, patterns such as `csv-*`, or `tag:NAME`",
+            )
+        })?;
+        Ok(ClientSkills { client, skills: set })
+    }
+
+    fn parse_names(&self, node: &YamlNode) -> Result<Vec<String>, SettingsError> {
+        let name = |item: &YamlNode| {
+            let name = item.text().filter(|text| !text.is_empty());
+            name.map(str::to_owned)
+                .ok_or_else(|| self.error_at(item.span, "this is not a name", "write a skill's name"))
+        };
+        self.expect_items(node)?.iter().map(name).collect()
     }
 
     fn parse_llm(&self, node: &YamlNode) -> Result<BTreeMap<&'static str, String>, SettingsError> {

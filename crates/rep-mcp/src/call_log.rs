@@ -1,6 +1,7 @@
 //! Records clients' calls and their outcomes. A call that cannot be recorded is not answered.
 #![expect(clippy::disallowed_methods, reason = "records contain the time of the call")]
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -266,6 +267,26 @@ impl McpServer {
             ..CallRecord::default()
         };
         recorder.can_record() && recorder.record_call(&record, SystemTime::now())
+    }
+}
+
+impl ServerState {
+    /// Logs and records wrong tokens of an address.
+    pub(crate) fn report_failed_tokens(&self, peer: IpAddr, place: &str, count: u64) {
+        let tokens = if count == 1 { "a wrong token".to_owned() } else { format!("{count} wrong tokens") };
+        tracing::warn!("{tokens} from {peer} for {}", truncate_text(place).escape_default());
+        if let Some(recorder) = &self.recorder {
+            let record = CallRecord {
+                peer: Some(peer.to_string()),
+                count: Some(count),
+                method: "authenticate".to_owned(),
+                target: truncate_text(place),
+                outcome: "UNAUTHORIZED".to_owned(),
+                ..CallRecord::default()
+            };
+            // The refusal does not depend on its record.
+            let _ = recorder.record_call(&record, SystemTime::now());
+        }
     }
 }
 

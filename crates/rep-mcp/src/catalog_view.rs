@@ -1,12 +1,13 @@
 //! A snapshot of the library as it is served. Frequently requested results are computed once per snapshot.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 
 use rep_hosts::hosts::{ToolNaming, UnnamedTool, choose_tool_names};
 use rep_hosts::is_skill_part;
 use rep_library::prompt::{self, BundledFiles as SkillContents};
-use rep_library::{Catalog, CatalogEntry, LibraryError, SkillStatus};
+use rep_library::{Catalog, CatalogEntry, LibraryError, SkillSet, SkillStatus};
 use rep_model::truncate::truncate_chars;
 use rep_runtime::{Runtime, ToolDescriptor, ToolFault, ToolListing};
 use rep_sandbox::Cancel;
@@ -71,6 +72,33 @@ pub struct UnservedSkill {
     pub reason: String,
 }
 
+/// Which part of a view exists for a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ViewScope {
+    /// Only the skills that are in all of these sets exist.
+    sets: Vec<SkillSet>,
+    /// Whether tools cannot be run.
+    is_read_only: bool,
+}
+
+impl ViewScope {
+    pub(crate) fn new<'a>(sets: impl IntoIterator<Item = &'a SkillSet>, is_read_only: bool) -> Self {
+        let mut sets: Vec<SkillSet> = sets.into_iter().filter(|set| !set.is_unlimited()).cloned().collect();
+        sets.sort();
+        sets.dedup();
+        Self { sets, is_read_only }
+    }
+
+    /// Whether everything exists.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.sets.is_empty() && !self.is_read_only
+    }
+
+    fn patterns(&self) -> Vec<Vec<String>> {
+        self.sets.iter().map(SkillSet::patterns).collect()
+    }
+}
+
 /// Asks the declared MCP servers for the tools that clients may call.
 pub(crate) fn list_server_tools(runtime: &Runtime, allowed: &AllowedRuns) -> ToolListing {
     match allowed {
@@ -119,6 +147,27 @@ impl CatalogView {
             described_skills,
             unserved_skills: OnceLock::new(),
         }
+    }
+
+    /// Returns the part of the view that exists for somebody.
+    pub(crate) fn restrict(&self, scope: &ViewScope) -> Self {
+        let catalog = if scope.sets.is_empty() {
+            Arc::clone(&self.catalog)
+        } else {
+            Arc::new(self.catalog.restrict(&scope.sets))
+        };
+        let (mut allowed, mut server_tools) = (self.allowed.clone(), Arc::clone(&self.server_tools));
+        if scope.is_read_only {
+            allowed = AllowedRuns::None;
+        }
+        if scope.is_read_only || !scope.sets.is_empty() {
+            // Tools of servers belong to no skill.
+            server_tools = Arc::default();
+        }
+        // A number of its own, because results are cached by it.
+        let mut hasher = DefaultHasher::new();
+        (self.generation, scope.is_read_only, scope.patterns()).hash(&mut hasher);
+        Self::new(catalog, hasher.finish(), Arc::clone(&self.runtime), allowed, self.tool_naming, server_tools)
     }
 
     /// Creates a view of another catalog with the same runtime and permissions.

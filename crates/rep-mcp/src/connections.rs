@@ -6,7 +6,7 @@
 
 use std::future::Future as _;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -20,13 +20,13 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep};
 
+use crate::connection_table::{ConnectionEntry, ConnectionTable};
+use crate::identity::Owner;
 use crate::peer_owner;
 
-/// The maximum number of connections; further ones wait to be accepted.
-const CONNECTIONS_MAX: usize = 4096;
 /// The maximum time until a connection sends its first byte, and the maximum idle time after that. Streams that stay
 /// open send something regularly.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,11 +46,29 @@ pub struct Connection {
     transitions: Arc<AtomicU64>,
     peer: SocketAddr,
     owner: Arc<OnceLock<Option<u32>>>,
+    is_own: Arc<OnceLock<bool>>,
+    /// The connection's table and number.
+    place: Option<(Arc<ConnectionTable>, u64)>,
 }
 
 impl Connection {
     fn new(peer: SocketAddr) -> Self {
-        Self { transitions: Arc::default(), peer, owner: Arc::default() }
+        Self { transitions: Arc::default(), peer, owner: Arc::default(), is_own: Arc::default(), place: None }
+    }
+
+    /// Returns the address of the client.
+    pub(crate) fn peer_address(&self) -> IpAddr {
+        self.peer.ip()
+    }
+
+    /// Whether the connection belongs to the user of this process or to root. True if the kernel has no table.
+    pub(crate) fn is_own(&self) -> bool {
+        *self.is_own.get_or_init(|| peer_owner::is_own_connection(self.peer))
+    }
+
+    /// Notes that a request of a bearer was admitted. Returns `false` if the bearer has too many connections.
+    pub(crate) fn admit(&self, owner: &Owner) -> bool {
+        self.place.as_ref().is_none_or(|(table, number)| table.admit(*number, owner))
     }
 
     /// Returns the user that owns the connection, if it comes from this machine and the kernel knows the owner.
@@ -85,14 +103,12 @@ async fn track_request(ConnectInfo(connection): ConnectInfo<Connection>, request
 /// A listener with a connection limit.
 pub(crate) struct LimitedListener<L> {
     listener: L,
-    slots: Arc<Semaphore>,
-    /// Whether only the user of this process may connect.
-    is_private: bool,
+    table: Arc<ConnectionTable>,
 }
 
 impl<L> LimitedListener<L> {
-    pub(crate) fn new(listener: L, is_private: bool) -> Self {
-        Self { listener, slots: Arc::new(Semaphore::new(CONNECTIONS_MAX)), is_private }
+    pub(crate) fn new(listener: L) -> Self {
+        Self { listener, table: Arc::new(ConnectionTable::new()) }
     }
 }
 
@@ -101,13 +117,9 @@ impl<L: Listener<Addr = SocketAddr>> Listener for LimitedListener<L> {
     type Addr = L::Addr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
-        loop {
-            let (stream, address) = self.listener.accept().await;
-            if !self.is_private || peer_owner::is_own_connection(address) {
-                return (LimitedStream::new(stream, address, slot), address);
-            }
-        }
+        self.table.make_room().await;
+        let (stream, address) = self.listener.accept().await;
+        (LimitedStream::new(stream, address, Some(&self.table)), address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -123,13 +135,28 @@ pub(crate) struct LimitedStream<S> {
     head: Option<Pin<Box<Sleep>>>,
     connection: Connection,
     transitions: u64,
-    _slot: Option<OwnedSemaphorePermit>,
+    /// Completes when the connection gives way to another one.
+    closing: Option<oneshot::Receiver<()>>,
+    _entry: Option<ConnectionEntry>,
 }
 
 impl<S> LimitedStream<S> {
-    fn new(stream: S, peer: SocketAddr, slot: Option<OwnedSemaphorePermit>) -> Self {
+    fn new(stream: S, peer: SocketAddr, table: Option<&Arc<ConnectionTable>>) -> Self {
         let idle = Box::pin(tokio::time::sleep(FIRST_BYTE_TIMEOUT));
-        Self { stream, idle, head: None, connection: Connection::new(peer), transitions: 0, _slot: slot }
+        let mut connection = Connection::new(peer);
+        let (mut entry, mut closing) = (None, None);
+        if let Some(table) = table {
+            let (own, receiver) = table.insert(peer.ip(), Arc::clone(&connection.transitions));
+            connection.place = Some((Arc::clone(table), own.number()));
+            (entry, closing) = (Some(own), Some(receiver));
+        }
+        Self { stream, idle, head: None, connection, transitions: 0, closing, _entry: entry }
+    }
+
+    /// Whether the connection must give way to another one.
+    fn must_close(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(closing) = &mut self.closing else { return false };
+        Pin::new(closing).poll(context).is_ready()
     }
 
     /// Restarts the idle timer, because data was sent or received.
@@ -166,6 +193,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for LimitedStream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.must_close(context) {
+            self.closing = None;
+            return timeout_error("the connection was closed in favour of another one");
+        }
         if self.is_head_late(context) {
             return timeout_error("the head of the request was not received in time");
         }
@@ -281,9 +312,7 @@ mod tests {
             "slow"
         });
         let router = Router::new().route("/slow", slow).route("/say", post(async |body: String| body));
-        tokio::spawn(
-            axum::serve(LimitedListener::new(TestListener(receiver), false), track_requests(router)).into_future(),
-        );
+        tokio::spawn(axum::serve(LimitedListener::new(TestListener(receiver)), track_requests(router)).into_future());
         sender
     }
 

@@ -17,10 +17,12 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
+use crate::catalog_view::CatalogView;
 use crate::confirmation::{is_new_revision, supports_sampling};
 use crate::identity::Owner;
 use crate::library_tools::{self, LibraryToolError};
 use crate::protocol_error;
+use crate::server::ServerState;
 use crate::session_handler::SessionHandler;
 
 /// The name of the tool.
@@ -105,7 +107,7 @@ impl SessionHandler {
         let arguments = request.arguments.clone().unwrap_or_default();
         let owner = Owner::from_context(&context);
         let call_digest = owner.digest_call(TOOL_NAME, &arguments);
-        let found = self.run_blocking(move |_, view| {
+        let found = self.run_blocking(&context, move |_, view| {
             let (entry, wants_model) = match library_tools::parse_conversion_arguments(view, &arguments) {
                 Ok(found) => found,
                 Err(error) => return Ok(Err(error)),
@@ -123,7 +125,8 @@ impl SessionHandler {
             Err(error) => return Ok(error_response(&error)),
         };
         if !wants_model {
-            let done = self.run_blocking(move |_, _| Ok(convert_by_rules(&skill, &[]).client_json())).await?;
+            let convert = move |_: &ServerState, _: &CatalogView| Ok(convert_by_rules(&skill, &[]).client_json());
+            let done = self.run_blocking(&context, convert).await?;
             return Ok(conversion_response(done));
         }
         let skill = Arc::new(skill);
@@ -160,7 +163,7 @@ impl SessionHandler {
                 let error = LibraryToolError::new("MODEL_REFUSED", "the client's model did not answer");
                 return Ok(error_response(&error));
             };
-            match self.read_answer(skill, extract_answer_text(&json!(answer))).await? {
+            match read_answer(skill, extract_answer_text(&json!(answer))).await? {
                 Ok(done) => return Ok(conversion_response(done)),
                 Err(answer) => rejected = Some(answer),
             }
@@ -185,7 +188,7 @@ impl SessionHandler {
             round = text.parse::<u64>().map_err(|_| unfit())?;
             let answer = request.input_responses.as_ref().and_then(|responses| responses.get(QUESTION_NAME));
             let answer = answer.map(|answer| json!(answer)).ok_or_else(unfit)?;
-            match self.read_answer(skill, extract_answer_text(&answer)).await? {
+            match read_answer(skill, extract_answer_text(&answer)).await? {
                 Ok(done) => return Ok(conversion_response(done)),
                 Err(answer) if round > CORRECTIONS_MAX => return Ok(unusable_answer_response(Some(&answer))),
                 Err(answer) => rejected = Some(answer),
@@ -196,21 +199,21 @@ impl SessionHandler {
         let sealed = self.state.seal.seal(&format!("{call_digest} {}", round + 1));
         Ok(InputRequiredResult::new(Some(BTreeMap::from([(QUESTION_NAME.to_owned(), question)])), Some(sealed)).into())
     }
+}
 
-    /// Reads a model's answer on a blocking thread.
-    async fn read_answer(&self, skill: &Arc<Skill>, text: String) -> Result<Result<Value, RejectedAnswer>, ErrorData> {
-        let skill = Arc::clone(skill);
-        self.run_blocking(move |_, _| {
-            let accepted = accept_answer(&skill, &text);
-            let converted =
-                accepted.map(|document| convert_document(&skill, &[], &document, ConversionEngine::Llm).client_json());
-            Ok(converted.map_err(|error| RejectedAnswer {
-                complaint: error.render_complaint(),
-                answer: if text.trim().is_empty() { "(empty answer)".to_owned() } else { text },
-            }))
+/// Reads a model's answer on a blocking thread.
+async fn read_answer(skill: &Arc<Skill>, text: String) -> Result<Result<Value, RejectedAnswer>, ErrorData> {
+    let skill = Arc::clone(skill);
+    let read = tokio::task::spawn_blocking(move || {
+        let accepted = accept_answer(&skill, &text);
+        let converted =
+            accepted.map(|document| convert_document(&skill, &[], &document, ConversionEngine::Llm).client_json());
+        converted.map_err(|error| RejectedAnswer {
+            complaint: error.render_complaint(),
+            answer: if text.trim().is_empty() { "(empty answer)".to_owned() } else { text },
         })
-        .await
-    }
+    });
+    read.await.map_err(|_| protocol_error::internal_error())
 }
 
 fn unusable_answer_response(rejected: Option<&RejectedAnswer>) -> CallToolResponse {

@@ -14,6 +14,7 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::get;
 use axum::serve::{Listener, ListenerExt as _};
+use rep_runtime::named_token::NamedTokenStore;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -28,8 +29,10 @@ use crate::{ServeError, runtime_error};
 
 mod authenticator;
 mod endpoint;
+mod failed_tokens;
 mod guard;
 mod operator;
+mod request_slots;
 mod session_owners;
 
 pub use authenticator::Authenticator;
@@ -56,6 +59,8 @@ pub struct HttpOptions {
     pub address: SocketAddr,
     /// The accepted tokens. If empty, everyone who can connect is served.
     pub tokens: Vec<String>,
+    /// The named tokens, which are accepted too. A token is required even if there is none at the moment.
+    pub named_tokens: Option<NamedTokenStore>,
     /// Whether other users of this machine are also served if no token is required.
     pub allow_other_users: bool,
     /// The authorization server whose tokens are also accepted.
@@ -130,10 +135,11 @@ pub fn serve_http_with<H: ServerHandler>(
     on_listening: impl FnOnce(&str),
     handler: impl Fn() -> H + Send + Sync + 'static,
 ) -> Result<(), ServeError> {
-    if !options.address.ip().is_loopback() && options.tokens.is_empty() && options.oauth.is_none() {
+    let has_tokens = !options.tokens.is_empty() || options.named_tokens.is_some() || options.oauth.is_some();
+    if !options.address.ip().is_loopback() && !has_tokens {
         return Err(ServeError(format!(
             "`{}` is reachable from other machines and requires a token; \
-             pass `--token-file` or `--oauth-issuer`",
+             make one with `rep token new`, or pass `--token-file` or `--oauth-issuer`",
             options.address
         )));
     }
@@ -167,7 +173,8 @@ async fn listen_and_serve<H: ServerHandler>(
     let end_streams = config.cancellation_token.clone();
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler()), Arc::clone(&sessions), config);
-    let authenticator = Arc::new(Authenticator::new(&options.tokens, options.oauth.clone()));
+    let named = options.named_tokens.clone();
+    let authenticator = Arc::new(Authenticator::new(&options.tokens, named, options.oauth.clone(), server));
     // Without tokens, the kernel still identifies other users of this machine, unless all of them are allowed.
     let is_private = !authenticator.is_required() && !options.allow_other_users;
     let context = HttpContext { address, is_tls: options.tls.is_some(), authenticator };
@@ -183,19 +190,19 @@ async fn listen_and_serve<H: ServerHandler>(
     if let Some(pages) = &pages {
         router = router.merge(pages.router.clone());
     }
-    let guard = Arc::new(AccessGuard::new(options, &context, server, sessions, pages));
+    let guard = Arc::new(AccessGuard::new(options, &context, server, sessions, pages, is_private));
     let router = router.layer(middleware::from_fn_with_state(guard, AccessGuard::handle_request));
     let scheme = if context.is_tls { "https" } else { "http" };
     let url = format!("{scheme}://{address}/mcp");
     if let Some(tls) = &options.tls {
         let listener = TlsListener::new(listener, tls).map_err(ServeError)?;
         on_listening(&url);
-        return serve_until_terminated(listener, router, server, is_private, move || end_streams.cancel()).await;
+        return serve_until_terminated(listener, router, server, move || end_streams.cancel()).await;
     }
     on_listening(&url);
     // Responses are small and must not be delayed.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    serve_until_terminated(listener, router, server, is_private, move || end_streams.cancel()).await
+    serve_until_terminated(listener, router, server, move || end_streams.cancel()).await
 }
 
 /// Serves until the process is terminated, and then for the grace period.
@@ -203,14 +210,13 @@ async fn serve_until_terminated<L>(
     listener: L,
     router: Router,
     server: &McpServer,
-    is_private: bool,
     end_streams: impl FnOnce() + Send + 'static,
 ) -> Result<(), ServeError>
 where
     L: Listener<Addr = SocketAddr>,
 {
     let stopping = server.clone();
-    let serving = axum::serve(LimitedListener::new(listener, is_private), connections::track_requests(router));
+    let serving = axum::serve(LimitedListener::new(listener), connections::track_requests(router));
     let (drained, is_drained) = tokio::sync::oneshot::channel();
     let serving = serving.with_graceful_shutdown(async move {
         // Probes and running calls are answered until nothing runs.

@@ -6,6 +6,8 @@
 use std::fmt;
 
 use axum::http::request::Parts;
+use rep_library::SkillSet;
+use rep_runtime::named_token::TokenScope;
 use rmcp::RoleServer;
 use rmcp::model::JsonObject;
 use rmcp::service::RequestContext;
@@ -13,11 +15,14 @@ use serde_json::json;
 
 use crate::catalog_view::sha256_digest;
 
-/// The identity that authenticated a request. It does not reveal the token.
+/// The identity that authenticated a request, and what it may do. It does not reveal the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BearerIdentity {
     name: String,
-    is_operator: bool,
+    /// What the bearer may do, or `None` if its token names no scope of this server.
+    scope: Option<TokenScope>,
+    /// The skills that exist for the bearer.
+    skills: SkillSet,
 }
 
 /// The bearer that a task, session, question or run belongs to. Without tokens, everything belongs to the same owner.
@@ -28,7 +33,7 @@ pub struct Owner(Option<String>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Visitor {
     /// Sees what belongs to anyone: an operator, and everyone if no token is required.
-    Operator,
+    Operator(Option<BearerIdentity>),
     /// Sees its own.
     Bearer(BearerIdentity),
     /// Sees nothing: a token is required, and none was given.
@@ -36,8 +41,24 @@ pub enum Visitor {
 }
 
 impl BearerIdentity {
-    pub(crate) fn new(name: String, is_operator: bool) -> Self {
-        Self { name, is_operator }
+    pub(crate) fn new(name: String, scope: Option<TokenScope>, skills: SkillSet) -> Self {
+        Self { name, scope, skills }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_test(name: &str, is_operator: bool) -> Self {
+        let scope = if is_operator { TokenScope::Admin } else { TokenScope::Run };
+        Self::new(name.to_owned(), Some(scope), SkillSet::default())
+    }
+
+    /// Whether the bearer's token has a scope, or one that includes it.
+    pub fn allows(&self, scope: TokenScope) -> bool {
+        self.scope.is_some_and(|own| own >= scope)
+    }
+
+    /// Returns the skills that exist for the bearer.
+    pub(crate) fn skills(&self) -> &SkillSet {
+        &self.skills
     }
 
     /// Returns the identity as text, as records contain it. Different bearers have different texts.
@@ -58,6 +79,11 @@ impl fmt::Display for BearerIdentity {
 }
 
 impl Owner {
+    /// Whether tokens are not required, so that all clients are one owner.
+    pub(crate) fn is_everyone(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Returns the owner of what a bearer makes, or of what everyone makes if no token is required.
     pub fn from_bearer(bearer: Option<&BearerIdentity>) -> Self {
         Self(bearer.map(|bearer| bearer.name.clone()))
@@ -86,8 +112,8 @@ impl Visitor {
     /// Returns the visitor that a request comes from.
     pub fn from_request(is_token_required: bool, bearer: Option<BearerIdentity>) -> Self {
         match bearer {
-            _ if !is_token_required => Self::Operator,
-            Some(bearer) if bearer.is_operator => Self::Operator,
+            bearer if !is_token_required => Self::Operator(bearer),
+            Some(bearer) if bearer.allows(TokenScope::Admin) => Self::Operator(Some(bearer)),
             Some(bearer) => Self::Bearer(bearer),
             None => Self::Stranger,
         }
@@ -96,7 +122,7 @@ impl Visitor {
     /// Whether the visitor may see and decide what belongs to `owner`.
     pub fn may_see(&self, owner: &Owner) -> bool {
         match self {
-            Self::Operator => true,
+            Self::Operator(_) => true,
             Self::Bearer(bearer) => owner.0.as_deref() == Some(bearer.name.as_str()),
             Self::Stranger => false,
         }
@@ -109,7 +135,25 @@ impl Visitor {
 
     /// Whether the visitor sees what belongs to anyone.
     pub fn is_operator(&self) -> bool {
-        *self == Self::Operator
+        matches!(self, Self::Operator(_))
+    }
+
+    /// Whether the visitor may run tools and decide questions.
+    pub fn may_run(&self) -> bool {
+        match self {
+            Self::Operator(_) => true,
+            Self::Bearer(bearer) => bearer.allows(TokenScope::Run),
+            Self::Stranger => false,
+        }
+    }
+
+    /// Returns the identity of the visitor, if it has one.
+    pub fn bearer(&self) -> Option<&BearerIdentity> {
+        match self {
+            Self::Operator(bearer) => bearer.as_ref(),
+            Self::Bearer(bearer) => Some(bearer),
+            Self::Stranger => None,
+        }
     }
 }
 
@@ -124,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_bearer_sees_its_own_and_an_operator_sees_everything() {
-        let bearer = |name: &str, is_operator| BearerIdentity::new(name.to_owned(), is_operator);
+        let bearer = |name: &str, is_operator| BearerIdentity::for_test(name, is_operator);
         let (one, other) = (bearer("subject \"a\"", false), bearer("subject \"b\"", false));
         let visitor = Visitor::from_request(true, Some(one.clone()));
         assert!(visitor.may_see(&one.owner()) && !visitor.may_see(&other.owner()));
@@ -136,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_sessions_of_bearers_have_different_names() {
-        let owner = |name: &str| BearerIdentity::new(name.to_owned(), false).owner();
+        let owner = |name: &str| BearerIdentity::for_test(name, false).owner();
         let (one, other) = (owner("a").scope_session(Some("x")), owner("b").scope_session(Some("x")));
         assert!(one.is_some() && one != other);
         assert_ne!(owner("a").scope_session(None), owner("b").scope_session(None));

@@ -22,6 +22,7 @@
 //!     tool_naming: ToolNaming::Qualified,
 //!     recorder: None,
 //!     pinned_skills: Vec::new(),
+//!     client_skills: Vec::new(),
 //!     version: "1.0.0",
 //! };
 //! let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);
@@ -37,6 +38,7 @@ mod client_activity;
 mod client_config;
 mod client_hosts;
 mod confirmation;
+mod connection_table;
 mod connections;
 mod convert_tool;
 mod http;
@@ -55,6 +57,7 @@ mod pending_confirmations;
 mod prompts;
 mod protocol_error;
 mod resources;
+mod run_slots;
 mod script_tool;
 mod server;
 mod session_handler;

@@ -16,13 +16,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
+use rep_library::SkillSet;
 use rep_model::truncate::truncate_chars;
+use rep_runtime::named_token::TokenScope;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
 };
 use serde_json::{Value, json};
 
 use crate::catalog_view::sha256_digest;
+use crate::identity::BearerIdentity;
 
 /// The maximum size of a token.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
@@ -117,16 +120,18 @@ impl OAuthVerifier {
             "resource": self.audience,
             "authorization_servers": [self.issuer],
             "bearer_methods_supported": ["header"],
+            "scopes_supported": TokenScope::ALL.map(TokenScope::name),
             "resource_name": "Repertoire",
         })
     }
 
-    /// Returns the name of a token's bearer, or `None` if the token is rejected.
-    pub(crate) async fn verified_bearer(&self, token: &str) -> Option<String> {
+    /// Returns a token's bearer, or `None` if the token is rejected.
+    pub(crate) async fn verified_bearer(&self, token: &str) -> Option<BearerIdentity> {
         if !self.is_valid_token(token).await {
             return None;
         }
-        Some(name_bearer(&TokenParts::parse(token)?.claims, token))
+        let claims = TokenParts::parse(token)?.claims;
+        Some(BearerIdentity::new(name_bearer(&claims, token), read_scope(&claims), SkillSet::default()))
     }
 
     /// Whether a token is accepted.
@@ -224,6 +229,18 @@ fn name_bearer(claims: &Value, token: &str) -> String {
         whole if whole.len() == text.len() => format!("{kind} {text:?}"),
         start => format!("{kind} {start:?} {}", mark(text)),
     }
+}
+
+/// Returns what a token allows: the highest of its scopes, as RFC 9068 (`scope`) or some servers (`scp`) write them. A
+/// server that issues no scopes at all has tokens for everything but the administration.
+fn read_scope(claims: &Value) -> Option<TokenScope> {
+    let words: Vec<&str> = match claims.get("scope").or_else(|| claims.get("scp")) {
+        None | Some(Value::Null) => return Some(TokenScope::Run),
+        Some(Value::String(text)) => text.split_whitespace().collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        Some(_) => return None,
+    };
+    words.into_iter().filter_map(TokenScope::parse).max()
 }
 
 /// The unverified parts of a token.
@@ -355,6 +372,20 @@ mod tests {
 
     fn accepts_token(oauth: &OAuthVerifier, token: &str) -> bool {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(oauth.is_valid_token(token))
+    }
+
+    #[test]
+    fn scopes_are_words_or_lists_and_foreign_ones_allow_nothing() {
+        let scope = |claims: Value| read_scope(&claims);
+        assert_eq!(scope(json!({})), Some(TokenScope::Run));
+        assert_eq!(scope(json!({ "scope": "openid read" })), Some(TokenScope::Read));
+        assert_eq!(scope(json!({ "scp": ["admin", "read"] })), Some(TokenScope::Admin));
+        assert_eq!(scope(json!({ "scp": "run" })), Some(TokenScope::Run));
+        for foreign in
+            [json!({ "scope": "openid" }), json!({ "scope": "" }), json!({ "scope": 1 }), json!({ "scp": [1] })]
+        {
+            assert_eq!(scope(foreign.clone()), None, "{foreign}");
+        }
     }
 
     #[test]

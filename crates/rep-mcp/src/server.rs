@@ -9,29 +9,36 @@ use parking_lot::{Mutex, RwLock};
 use rep_audit::CallRecorder;
 use rep_hosts::hosts::ToolNaming;
 use rep_library::answer::QueryEngine;
+use rep_library::settings::ClientSkills;
 use rep_library::validation::list_version_warnings;
-use rep_library::{Catalog, SkillLibrary, SkillStatus, WatchHandle};
+use rep_library::{Catalog, SkillLibrary, SkillSet, SkillStatus, WatchHandle};
 use rep_runtime::Runtime;
-use rep_sandbox::Cancel;
-use tokio::sync::{Semaphore, watch};
+use rep_runtime::named_token::TokenScope;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use tokio::sync::watch;
 
-use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill, list_server_tools};
+use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill, ViewScope, list_server_tools};
 use crate::client_activity::ClientActivity;
 use crate::confirmation::{ConfirmationSeal, random_bytes};
-use crate::identity::{Owner, Visitor};
+use crate::identity::{BearerIdentity, Owner, Visitor, find_bearer};
 use crate::metrics::ServerMetrics;
 use crate::owned_tasks::OwnedTasks;
 use crate::pending_calls::PendingCalls;
 use crate::pending_confirmations::PendingConfirmations;
+use crate::run_slots::RunSlots;
 use crate::session_handler::SessionHandler;
 use crate::stdio::GRACE_PERIOD;
+use crate::tool_calls::RunStop;
+use crate::{script_tool, skill_actions};
 
 /// The maximum time for the answers of cancelled runs.
 const ANSWER_PERIOD: Duration = Duration::from_secs(2);
 /// The maximum number of most used skills that the instructions may name.
 const FAVORITES_MAX: usize = 20;
-/// The maximum number of concurrent runs.
-const RUNS_MAX: usize = 16;
+
+/// The maximum number of parts of a snapshot that are kept.
+const RESTRICTED_VIEWS_MAX: usize = 32;
 
 /// The options of a server.
 pub struct ServerOptions {
@@ -45,6 +52,8 @@ pub struct ServerOptions {
     pub recorder: Option<Arc<CallRecorder>>,
     /// The skills that the instructions for models name first.
     pub pinned_skills: Vec<String>,
+    /// The skills that exist for clients, by the names that they report.
+    pub client_skills: Vec<ClientSkills>,
     /// The version reported to clients.
     pub version: &'static str,
 }
@@ -70,13 +79,16 @@ pub(crate) struct ServerState {
     pub(crate) metrics: ServerMetrics,
     pub(crate) activity: ClientActivity,
     pinned_skills: Vec<String>,
+    client_skills: Vec<ClientSkills>,
+    /// The generation of the newest snapshot, and its parts that were asked for.
+    restricted_views: Mutex<(u64, BTreeMap<ViewScope, Arc<CatalogView>>)>,
     /// How often skills were loaded and run recently.
     usage: Mutex<BTreeMap<String, u64>>,
     pub(crate) last_reload: Mutex<Option<Instant>>,
     /// The number of HTTP sessions of the revision 2025-11-25.
     pub(crate) sessions: AtomicUsize,
     pub(crate) seal: ConfirmationSeal,
-    pub(crate) run_slots: Arc<Semaphore>,
+    pub(crate) run_slots: Arc<RunSlots>,
     /// Runs that continue after their call was answered.
     pub(crate) tasks: OwnedTasks,
     /// The number of calls in progress.
@@ -92,7 +104,9 @@ pub(crate) struct ServerState {
 
 /// A run in progress.
 pub(crate) struct RunHandle {
-    pub(crate) cancel: Cancel,
+    pub(crate) stop: RunStop,
+    /// Whether the call has its place.
+    pub(crate) phase: watch::Sender<bool>,
     /// The tool, as clients call it.
     pub(crate) tool: String,
     pub(crate) owner: Owner,
@@ -106,8 +120,10 @@ pub struct ActiveRun {
     pub number: u64,
     /// The tool, as clients call it.
     pub tool: String,
-    /// The time since the run started.
+    /// The time since the call arrived.
     pub elapsed: Duration,
+    /// Whether the call still waits for other runs to end.
+    pub is_waiting: bool,
 }
 
 /// The number of changes of each list.
@@ -121,7 +137,8 @@ pub struct ListChanges {
 impl McpServer {
     /// Creates a server for a library.
     pub fn new(library: Arc<SkillLibrary>, options: ServerOptions) -> Self {
-        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, pinned_skills, version } = options;
+        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, pinned_skills, client_skills, version } =
+            options;
         let usage = recorder.as_ref().map(|recorder| recorder.count_recent_skills()).unwrap_or_default();
         // Cursors issued by another process must not be valid here.
         let generation = u64::from(u32::from_le_bytes(random_bytes()));
@@ -144,11 +161,13 @@ impl McpServer {
             metrics: ServerMetrics::default(),
             activity: ClientActivity::default(),
             pinned_skills,
+            client_skills,
+            restricted_views: Mutex::default(),
             usage: Mutex::new(usage),
             last_reload: Mutex::new(None),
             sessions: AtomicUsize::new(0),
             seal: ConfirmationSeal::new(),
-            run_slots: Arc::new(Semaphore::new(RUNS_MAX)),
+            run_slots: Arc::new(RunSlots::new()),
             tasks: OwnedTasks::new(),
             open_calls: watch::Sender::new(0),
             open_answers: watch::Sender::new(0),
@@ -193,8 +212,8 @@ impl McpServer {
     /// Starts the shutdown and cancels all runs.
     pub fn begin_shutdown(&self) {
         self.0.shutdown.send_replace(true);
-        let active: Vec<Cancel> = self.0.active_runs.lock().values().map(|run| run.cancel.clone()).collect();
-        active.iter().for_each(Cancel::cancel);
+        let active: Vec<RunStop> = self.0.active_runs.lock().values().map(|run| run.stop.clone()).collect();
+        active.iter().for_each(RunStop::stop);
         self.0.pending_calls.clear();
     }
 
@@ -221,10 +240,9 @@ impl McpServer {
 
     /// Waits until no tool runs and every call is answered and recorded, or until the timeout.
     pub(crate) async fn drain_calls(&self, timeout: Duration) {
-        let all = u32::try_from(RUNS_MAX).unwrap_or(u32::MAX);
         // A run that remains after the timeout ends with the process.
         let _ = tokio::time::timeout(timeout, async {
-            let _ = self.0.run_slots.acquire_many(all).await;
+            self.0.run_slots.wait_until_idle().await;
             let _ = self.0.open_calls.subscribe().wait_for(|count| *count == 0).await;
         })
         .await;
@@ -249,6 +267,11 @@ impl McpServer {
     /// Returns the newest snapshot.
     pub fn view(&self) -> Arc<CatalogView> {
         self.0.view()
+    }
+
+    /// Returns the part of the newest snapshot that exists for a bearer.
+    pub fn view_for(&self, bearer: Option<&BearerIdentity>) -> Arc<CatalogView> {
+        self.0.view_within(&ServerState::bearer_scope(bearer, []))
     }
 
     /// Returns the runtime, which runs tools and reads the records of runs.
@@ -288,6 +311,7 @@ impl McpServer {
             number: *number,
             tool: run.tool.clone(),
             elapsed: run.started.elapsed(),
+            is_waiting: !*run.phase.borrow(),
         };
         runs.iter().filter(|(_, run)| visitor.may_see(&run.owner)).map(describe).collect()
     }
@@ -295,7 +319,7 @@ impl McpServer {
     /// Cancels a run for a visitor. Does nothing if it has ended or belongs to another bearer.
     pub fn cancel_run(&self, number: u64, visitor: &Visitor) {
         if let Some(run) = self.0.active_runs.lock().get(&number).filter(|run| visitor.may_see(&run.owner)) {
-            run.cancel.cancel();
+            run.stop.stop();
         }
         self.0.confirmations.notify_viewers();
     }
@@ -380,8 +404,54 @@ impl ServerState {
         Arc::clone(&self.view.read())
     }
 
+    /// Returns which part of the library exists for a bearer, and for a client if sets for it are given.
+    fn bearer_scope<'a>(
+        bearer: Option<&'a BearerIdentity>,
+        client_sets: impl IntoIterator<Item = &'a SkillSet>,
+    ) -> ViewScope {
+        let is_read_only = bearer.is_some_and(|bearer| !bearer.allows(TokenScope::Run));
+        ViewScope::new(bearer.map(BearerIdentity::skills).into_iter().chain(client_sets), is_read_only)
+    }
+
+    /// Returns which part of the library exists for the client of a request.
+    pub(crate) fn client_scope(&self, context: &RequestContext<RoleServer>) -> ViewScope {
+        let name = context.client_info().map(|client| client.name.clone()).unwrap_or_default();
+        let sets = self.client_skills.iter().filter(|one| one.applies_to(&name)).map(|one| &one.skills);
+        Self::bearer_scope(find_bearer(context).as_ref(), sets)
+    }
+
+    /// Returns a part of the newest snapshot.
+    pub(crate) fn view_within(&self, scope: &ViewScope) -> Arc<CatalogView> {
+        let view = self.view();
+        if scope.is_unlimited() {
+            return view;
+        }
+        let mut known = self.restricted_views.lock();
+        if known.0 != view.generation {
+            *known = (view.generation, BTreeMap::new());
+        }
+        if let Some(part) = known.1.get(scope) {
+            return Arc::clone(part);
+        }
+        let part = Arc::new(view.restrict(scope));
+        while known.1.len() >= RESTRICTED_VIEWS_MAX {
+            known.1.pop_first();
+        }
+        known.1.insert(scope.clone(), Arc::clone(&part));
+        part
+    }
+
     pub(crate) fn allows_runs(&self) -> bool {
         self.allowed_runs != AllowedRuns::None
+    }
+
+    /// Whether a tool of this name runs something of a skill.
+    pub(crate) fn is_run(&self, name: &str) -> bool {
+        if !self.allows_runs() {
+            return false;
+        }
+        let view = self.view();
+        name == script_tool::TOOL_NAME || name == skill_actions::RUN_TOOL_NAME || view.find_tool(name).is_some()
     }
 
     /// Waits until the server shuts down.

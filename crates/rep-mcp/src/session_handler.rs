@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
-    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ExtensionCapabilities,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
     UnsubscribeRequestParams, UpdateTaskParams,
@@ -18,14 +19,16 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::call_log::CallSubject;
-use crate::catalog_view::{AllowedRuns, CatalogView};
+use crate::catalog_view::{AllowedRuns, CatalogView, ViewScope};
 use crate::confirmation::random_bytes;
 use crate::identity::Owner;
 use crate::library_tools::LibraryToolError;
 use crate::pagination::page_by_bytes;
 use crate::server::ServerState;
 use crate::skills_extension::{self, TTL_MS};
-use crate::subscriptions::{ChangeSubscriber, ResourceSubscriptions, SUBSCRIPTIONS_MAX, notify_changes};
+use crate::subscriptions::{
+    ChangeSubscriber, ResourceSubscriptions, SUBSCRIPTIONS_MAX, notify_changes, resource_digest,
+};
 use crate::{convert_tool, library_tools, prompts, protocol_error, resources, script_tool, skill_actions};
 
 /// The maximum size of a client's name and version, and of the `initialize` request.
@@ -40,6 +43,8 @@ pub struct SessionHandler {
     pub(crate) is_local: bool,
     /// The state session used when a client does not name one.
     pub(crate) session: String,
+    /// The part of the library that exists for the client of a session, once it is known.
+    session_scope: Mutex<ViewScope>,
     /// Dropped with this value, which stops the tasks started for the connection.
     alive: watch::Sender<()>,
 }
@@ -51,6 +56,7 @@ impl SessionHandler {
             is_local,
             subscriptions: ResourceSubscriptions::default(),
             session: format!("mcp-{:032x}", u128::from_le_bytes(random_bytes())),
+            session_scope: Mutex::default(),
             alive: watch::Sender::new(()),
         }
     }
@@ -58,10 +64,11 @@ impl SessionHandler {
     /// Runs work that reads from disk on a blocking thread.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
         work: impl FnOnce(&ServerState, &CatalogView) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let state = Arc::clone(&self.state);
-        let done = tokio::task::spawn_blocking(move || work(&state, &state.view())).await;
+        let (state, scope) = (Arc::clone(&self.state), self.state.client_scope(context));
+        let done = tokio::task::spawn_blocking(move || work(&state, &state.view_within(&scope))).await;
         done.unwrap_or_else(|_| Err(protocol_error::internal_error()))
     }
 
@@ -74,10 +81,11 @@ impl SessionHandler {
         let given = request.arguments.take().unwrap_or_default();
         let failed = |error: LibraryToolError| CallToolResult::structured_error(error.to_envelope()).into();
         if request.name == skill_actions::SEARCH_TOOL_NAME {
-            let found = self.run_blocking(move |_, view| Ok(skill_actions::search_tools(view, &given))).await?;
+            let found =
+                self.run_blocking(&context, move |_, view| Ok(skill_actions::search_tools(view, &given))).await?;
             return Ok(found.map_or_else(failed, |value| CallToolResult::structured(value).into()));
         }
-        let parsed = self.run_blocking(move |_, view| Ok(skill_actions::parse_call(view, &given))).await?;
+        let parsed = self.run_blocking(&context, move |_, view| Ok(skill_actions::parse_call(view, &given))).await?;
         match parsed {
             Ok((tool, arguments)) => {
                 request.arguments = Some(arguments);
@@ -105,10 +113,13 @@ impl SessionHandler {
         }
         capabilities.extensions = Some(extensions);
         let this = Implementation::new("repertoire", self.state.version).with_title("Repertoire");
-        ServerConfig::new(capabilities)
-            .with_server_info(this)
-            .with_protocol_version(ProtocolVersion::V_2025_11_25)
-            .with_instructions(self.state.view().instructions(&self.state.favorite_skills()))
+        ServerConfig::new(capabilities).with_server_info(this).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    /// Returns the instructions for the model of a client.
+    fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+        let view = self.state.view_within(&self.state.client_scope(context));
+        view.instructions(&self.state.favorite_skills())
     }
 }
 
@@ -134,7 +145,7 @@ fn text_field<'a>(params: Option<&'a Value>, name: &str) -> Result<Option<&'a st
 
 impl ServerHandler for SessionHandler {
     fn get_info(&self) -> ServerConfig {
-        self.server_config()
+        self.server_config().with_instructions(self.state.view().instructions(&self.state.favorite_skills()))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -154,15 +165,24 @@ impl ServerHandler for SessionHandler {
             return Err(protocol_error::invalid_params("the `initialize` request is too large"));
         }
         context.peer.set_peer_info(request.clone());
+        *self.session_scope.lock() = self.state.client_scope(&context);
         let call = self.open_call(CallSubject::new("initialize", ""), &context);
-        call.answer_and_record(std::future::ready(self.negotiate_initialize(&request))).await
+        let result = self.negotiate_initialize(&request);
+        let result = result.map(|result| result.with_instructions(self.instructions(&context)));
+        call.answer_and_record(std::future::ready(result)).await
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let config = self.server_config().with_instructions(self.instructions(&context));
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), config))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let changes = self.state.list_changes.subscribe();
         let subscriber = ChangeSubscriber::Session(context.peer, Arc::clone(&self.subscriptions));
         let alive = self.alive.subscribe();
-        tokio::spawn(notify_changes(subscriber, Arc::downgrade(&self.state), changes, alive));
+        let scope = self.session_scope.lock().clone();
+        tokio::spawn(notify_changes(subscriber, (Arc::downgrade(&self.state), scope), changes, alive));
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -175,7 +195,7 @@ impl ServerHandler for SessionHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let call = self.open_call(CallSubject::new("tools/list", ""), &context);
-        let answer = self.run_blocking(move |_, view| {
+        let answer = self.run_blocking(&context, move |_, view| {
             let page = page_by_bytes(view.protocol_tools(), view.generation, request_cursor(request).as_deref())?;
             let mut result = ListToolsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
@@ -198,21 +218,22 @@ impl ServerHandler for SessionHandler {
                 let call = move |state: &ServerState, view: &CatalogView| {
                     Ok(library_tools::call_tool(view, &state.query_engine, &name, &arguments, is_local))
                 };
-                return Ok(self.run_blocking(call).await?.into());
+                return Ok(self.run_blocking(&context, call).await?.into());
             }
             if name == convert_tool::TOOL_NAME {
                 return self.convert_skill(request, context).await;
             }
-            if name == script_tool::TOOL_NAME && *self.state.view().allowed_runs() != AllowedRuns::None {
-                return match script_tool::parse_call(&self.state.view(), &arguments) {
+            let view = self.state.view_within(&self.state.client_scope(&context));
+            if name == script_tool::TOOL_NAME && *view.allowed_runs() != AllowedRuns::None {
+                return match script_tool::parse_call(&view, &arguments) {
                     Ok(script) => self.call_skill_tool(script, request, context).await,
                     Err(error) => Ok(CallToolResult::structured_error(error.to_envelope()).into()),
                 };
             }
-            if skill_actions::is_offered(&self.state.view(), &name) {
+            if skill_actions::is_offered(&view, &name) {
                 return self.call_skill_action(request, context).await;
             }
-            let tool = self.run_blocking(move |_, view| Ok(view.find_tool(&name).cloned())).await?;
+            let tool = self.run_blocking(&context, move |_, view| Ok(view.find_tool(&name).cloned())).await?;
             let tool = tool.ok_or_else(|| {
                 protocol_error::invalid_params("unknown tool; list the available tools with `tools/list`")
             })?;
@@ -228,7 +249,7 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ListPromptsResult, ErrorData> {
         let call = self.open_call(CallSubject::new("prompts/list", ""), &context);
         let answer = async {
-            let view = self.state.view();
+            let view = self.state.view_within(&self.state.client_scope(&context));
             let page = page_by_bytes(view.prompts(), view.generation, request_cursor(request).as_deref())?;
             let mut result = ListPromptsResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
@@ -246,8 +267,9 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(subject, &context);
         let answer = async {
             let arguments = json!(request.arguments.unwrap_or_default()).as_object().cloned().unwrap_or_default();
-            let result =
-                self.run_blocking(move |_, view| prompts::render_prompt(view, &request.name, &arguments)).await?;
+            let result = self
+                .run_blocking(&context, move |_, view| prompts::render_prompt(view, &request.name, &arguments))
+                .await?;
             Ok(result.into())
         };
         call.answer_and_record(answer).await
@@ -264,7 +286,7 @@ impl ServerHandler for SessionHandler {
             let complete = move |_: &ServerState, view: &CatalogView| {
                 prompts::complete_argument(view, &request.r#ref, &request.argument.value)
             };
-            Ok(CompleteResult::new(self.run_blocking(complete).await?))
+            Ok(CompleteResult::new(self.run_blocking(&context, complete).await?))
         };
         call.answer_and_record(answer).await
     }
@@ -275,7 +297,7 @@ impl ServerHandler for SessionHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let call = self.open_call(CallSubject::new("resources/list", ""), &context);
-        let answer = self.run_blocking(move |_, view| {
+        let answer = self.run_blocking(&context, move |_, view| {
             let page = page_by_bytes(view.resources(), view.generation, request_cursor(request).as_deref())?;
             let mut result = ListResourcesResult::with_all_items(page.items.to_vec());
             result.next_cursor = page.next;
@@ -306,7 +328,8 @@ impl ServerHandler for SessionHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let call = self.open_call(CallSubject::new("resources/read", &request.uri), &context);
         let answer = async {
-            let contents = self.run_blocking(move |_, view| resources::read_resource(view, &request.uri)).await?;
+            let contents =
+                self.run_blocking(&context, move |_, view| resources::read_resource(view, &request.uri)).await?;
             let result = ReadResourceResult::new(vec![contents]);
             Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private).into())
         };
@@ -333,7 +356,7 @@ impl ServerHandler for SessionHandler {
                     _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)),
                 }
             };
-            Ok(CustomResult::new(self.run_blocking(answer).await?))
+            Ok(CustomResult::new(self.run_blocking(&context, answer).await?))
         };
         call.answer_and_record(answer).await
     }
@@ -346,7 +369,7 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(CallSubject::new("resources/subscribe", &request.uri), &context);
         let answer = async {
             let uri = request.uri.clone();
-            let digest = self.run_blocking(move |state, _| Ok(state.resource_digest(&uri))).await?;
+            let digest = self.run_blocking(&context, move |_, view| Ok(resource_digest(view, &uri))).await?;
             if digest.is_none() {
                 return Err(protocol_error::resource_not_found(&request.uri));
             }
@@ -421,18 +444,19 @@ impl ServerHandler for SessionHandler {
         let call = self.open_call(CallSubject::new("subscriptions/listen", ""), context.request_context());
         call.answer_and_record(std::future::ready(Ok(()))).await?;
         let changes = self.state.list_changes.subscribe();
-        let digests = self.run_blocking(move |state, _| {
+        let scope = self.state.client_scope(context.request_context());
+        let digests = self.run_blocking(context.request_context(), move |_, view| {
             let with_digest = |uri: String| {
-                let digest = state.resource_digest(&uri);
+                let digest = resource_digest(view, &uri);
                 (uri, digest)
             };
             Ok(uris.into_iter().map(with_digest).collect())
         });
-        let subscriptions = ResourceSubscriptions::new(parking_lot::Mutex::new(digests.await?));
+        let subscriptions = ResourceSubscriptions::new(Mutex::new(digests.await?));
         let subscriber = ChangeSubscriber::Stream(context.sink().clone(), subscriptions);
         tokio::select! {
             () = context.cancelled() => {}
-            () = notify_changes(subscriber, Arc::downgrade(&self.state), changes, self.alive.subscribe()) => {}
+            () = notify_changes(subscriber, (Arc::downgrade(&self.state), scope), changes, self.alive.subscribe()) => {}
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use rmcp::service::{Peer, SubscriptionSink};
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::catalog_view::sha256_digest;
+use crate::catalog_view::{CatalogView, ViewScope, sha256_digest};
 use crate::resources;
 use crate::server::{ListChanges, ServerState};
 
@@ -26,12 +26,10 @@ pub(crate) enum ChangeSubscriber {
     Stream(SubscriptionSink, ResourceSubscriptions),
 }
 
-impl ServerState {
-    /// Returns the digest of the resource at `uri`, or `None` if it does not exist.
-    pub(crate) fn resource_digest(&self, uri: &str) -> Option<String> {
-        let contents = resources::read_resource(&self.view(), uri).ok()?;
-        Some(sha256_digest(json!(contents).to_string().as_bytes()))
-    }
+/// Returns the digest of the resource at `uri`, or `None` if it does not exist.
+pub(crate) fn resource_digest(view: &CatalogView, uri: &str) -> Option<String> {
+    let contents = resources::read_resource(view, uri).ok()?;
+    Some(sha256_digest(json!(contents).to_string().as_bytes()))
 }
 
 impl ChangeSubscriber {
@@ -82,10 +80,10 @@ impl ChangeSubscriber {
     }
 }
 
-/// Notifies a subscriber of every change until the client or the connection's handler is gone.
+/// Notifies a subscriber of every change in its part of the library until the client or the connection's handler is gone.
 pub(crate) async fn notify_changes(
     subscriber: ChangeSubscriber,
-    state: Weak<ServerState>,
+    (state, scope): (Weak<ServerState>, ViewScope),
     mut changes: watch::Receiver<ListChanges>,
     mut alive: watch::Receiver<()>,
 ) {
@@ -98,7 +96,9 @@ pub(crate) async fn notify_changes(
         let now = *changes.borrow_and_update();
         let Some(state) = state.upgrade() else { return };
         let subscriptions = Arc::clone(subscriber.subscriptions());
-        let updated = tokio::task::spawn_blocking(move || take_updated_resources(&state, &subscriptions)).await;
+        let scope = scope.clone();
+        let take = move || take_updated_resources(&state.view_within(&scope), &subscriptions);
+        let updated = tokio::task::spawn_blocking(take).await;
         if !subscriber.notify_of_changes(before, now, &updated.unwrap_or_default()).await {
             return;
         }
@@ -107,11 +107,11 @@ pub(crate) async fn notify_changes(
 }
 
 /// Returns the subscribed resources that changed, and updates their digests.
-fn take_updated_resources(state: &ServerState, subscriptions: &Mutex<BTreeMap<String, Option<String>>>) -> Vec<String> {
+fn take_updated_resources(view: &CatalogView, subscriptions: &Mutex<BTreeMap<String, Option<String>>>) -> Vec<String> {
     let mut subscriptions = subscriptions.lock();
     let mut updated = Vec::new();
     for (uri, known) in subscriptions.iter_mut() {
-        let now = state.resource_digest(uri);
+        let now = resource_digest(view, uri);
         if *known != now {
             *known = now;
             updated.push(uri.clone());

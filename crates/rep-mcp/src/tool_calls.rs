@@ -21,7 +21,7 @@ use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit, TaskFuture, TaskOptions};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::claimed_client::ClaimedClient;
@@ -30,6 +30,7 @@ use crate::confirmation::{
 };
 use crate::identity::{BearerIdentity, Owner};
 use crate::library_tools::LibraryToolError;
+use crate::run_slots::RunSlot;
 use crate::server::{McpServer, RunHandle, ServerState};
 use crate::session_handler::SessionHandler;
 use crate::{call_log, protocol_error, script_tool};
@@ -39,6 +40,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// When a run becomes a task, and how long a task is stored: while it runs, and for the same time after it ends.
 const TASK_DELAY: Duration = Duration::from_secs(2);
 const TASK_TTL_MS: u64 = 3_600_000;
+const INTERNAL_MESSAGE: &str = "internal error: the server could not complete this call";
 
 /// The response of a tool.
 #[derive(Clone, Debug)]
@@ -223,30 +225,32 @@ impl SessionHandler {
         work: RunWork,
         context: &RequestContext<RoleServer>,
     ) -> Result<RunProgress, ErrorData> {
-        let permit = tokio::select! {
-            permit = Arc::clone(&self.state.run_slots).acquire_owned() => permit.map_err(|_| protocol_error::internal_error())?,
-            () = context.ct.cancelled() => return Err(protocol_error::invalid_params("cancelled")),
+        let Ok(slot) = self.state.run_slots.request(Owner::from_context(context)) else {
+            return Ok(RunProgress::Ended(RunResult::Finished(busy_response())));
         };
-        let mut run = BackgroundRun::start(&self.state, (tool, Owner::from_context(context)), work, permit);
+        let mut run = BackgroundRun::start(&self.state, (tool, Owner::from_context(context)), work, slot);
         let token = context.meta.get_progress_token();
         let supports_tasks = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
         let mut reports = 0.0;
         let mut is_cancelled = false;
         let started = tokio::time::Instant::now();
+        // A call that has to wait says so at once.
+        let mut next_report = started + if run.is_waiting() { Duration::ZERO } else { PROGRESS_INTERVAL };
         loop {
             tokio::select! {
                 result = &mut run.work => return result.map(RunProgress::Ended).map_err(|_| protocol_error::internal_error()),
                 () = context.ct.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
-                    run.cancel.cancel();
+                    run.stop.stop();
                 }
                 () = tokio::time::sleep_until(started + TASK_DELAY), if supports_tasks && !is_cancelled => {
                     return Ok(RunProgress::Task(run));
                 }
-                () = tokio::time::sleep(PROGRESS_INTERVAL) => {
+                () = tokio::time::sleep_until(next_report) => {
+                    next_report += PROGRESS_INTERVAL;
                     if let Some(token) = &token {
                         reports += 1.0;
-                        let param = ProgressNotificationParam::new(token.clone(), reports).with_message("still running");
+                        let param = ProgressNotificationParam::new(token.clone(), reports).with_message(run.describe());
                         // A client that misses the notification still gets the result.
                         let _ = context.peer.notify_progress(param).await;
                     }
@@ -257,18 +261,26 @@ impl SessionHandler {
 
     /// Continues a run as a task.
     fn spawn_task(&self, mut run: BackgroundRun, has_contract: bool) -> CreateTaskResult {
-        let options = TaskOptions::new().with_ttl_ms(TASK_TTL_MS).with_status_message("running");
+        let options = TaskOptions::new().with_ttl_ms(TASK_TTL_MS).with_status_message(run.describe());
         let owner = run.owner.clone();
         let work = |task: TaskContext| -> TaskFuture {
             Box::pin(async move {
-                let result = tokio::select! {
-                    result = &mut run.work => result,
-                    () = task.cancelled() => {
-                        run.cancel.cancel();
-                        // Waits for the end of the run, so that it is recorded.
-                        let _ = (&mut run.work).await;
-                        task.set_status_message("cancelled");
-                        return Err(TaskExit::Cancelled);
+                let mut phase = run.phase.subscribe();
+                let mut is_waiting = run.is_waiting();
+                let result = loop {
+                    tokio::select! {
+                        result = &mut run.work => break result,
+                        () = async { drop(phase.wait_for(|has_started| *has_started).await) }, if is_waiting => {
+                            is_waiting = false;
+                            task.set_status_message(run.describe());
+                        }
+                        () = task.cancelled() => {
+                            run.stop.stop();
+                            // Waits for the end of the run, so that it is recorded.
+                            let _ = (&mut run.work).await;
+                            task.set_status_message("cancelled");
+                            return Err(TaskExit::Cancelled);
+                        }
                     }
                 };
                 task.set_status_message(if result.is_ok() { "completed" } else { "failed" });
@@ -293,7 +305,7 @@ impl McpServer {
         input: Map<String, Value>,
         bearer: Option<&BearerIdentity>,
     ) -> ToolResponse {
-        let failed = || error_response("INTERNAL", "internal error: the server could not complete this call");
+        let failed = || error_response("INTERNAL", INTERNAL_MESSAGE);
         let declined = || error_response("CONFIRMATION_DECLINED", "the run was not confirmed");
         let owner = Owner::from_bearer(bearer);
         let who = ClaimedClient::describe_page(bearer);
@@ -301,8 +313,8 @@ impl McpServer {
         let mut work = RunWork::Call { call: first, can_ask: true };
         loop {
             let is_resumed = matches!(work, RunWork::Resume(_));
-            let Ok(permit) = Arc::clone(&self.0.run_slots).acquire_owned().await else { return failed() };
-            let mut run = BackgroundRun::start(&self.0, (&tool.name, owner.clone()), work, permit);
+            let Ok(slot) = self.0.run_slots.request(owner.clone()) else { return busy_response() };
+            let mut run = BackgroundRun::start(&self.0, (&tool.name, owner.clone()), work, slot);
             let deferred = match (&mut run.work).await {
                 Ok(RunResult::Finished(response)) => return response,
                 Ok(RunResult::NeedsConfirmation(deferred)) if !is_resumed => deferred,
@@ -348,58 +360,100 @@ fn build_tool_call(
     call
 }
 
-/// A run on a blocking thread. Dropping it cancels the run, because its result is no longer needed.
+/// Ends a run, or the wait for its place.
+#[derive(Clone, Default)]
+pub(crate) struct RunStop {
+    cancel: Cancel,
+    stopped: Arc<Notify>,
+}
+
+impl RunStop {
+    pub(crate) fn stop(&self) {
+        self.cancel.cancel();
+        self.stopped.notify_one();
+    }
+}
+
+/// A run on a blocking thread, or a call that waits for its place. Dropping it cancels the run, because nothing
+/// needs its result any more.
 struct BackgroundRun {
     work: JoinHandle<RunResult>,
-    cancel: Cancel,
+    stop: RunStop,
+    /// Whether the call has its place.
+    phase: watch::Sender<bool>,
     number: u64,
     owner: Owner,
     state: Arc<ServerState>,
 }
 
 impl BackgroundRun {
-    fn start(
-        state: &Arc<ServerState>,
-        (tool, owner): (&str, Owner),
-        work: RunWork,
-        permit: OwnedSemaphorePermit,
-    ) -> Self {
-        let cancel = Cancel::default();
+    fn start(state: &Arc<ServerState>, (tool, owner): (&str, Owner), work: RunWork, mut slot: RunSlot) -> Self {
+        let stop = RunStop::default();
+        let phase = watch::Sender::new(!slot.is_waiting());
         let number = state.take_number();
-        let handle =
-            RunHandle { cancel: cancel.clone(), tool: tool.to_owned(), owner: owner.clone(), started: Instant::now() };
+        let handle = RunHandle {
+            stop: stop.clone(),
+            phase: phase.clone(),
+            tool: tool.to_owned(),
+            owner: owner.clone(),
+            started: Instant::now(),
+        };
         state.active_runs.lock().insert(number, handle);
         state.confirmations.notify_viewers();
-        let (own, cancelled) = (Arc::clone(state), cancel.clone());
-        let work = tokio::task::spawn_blocking(move || {
-            let catalog = Arc::clone(&own.view().catalog);
-            let result = match perform_work(&own.runtime, &catalog, work, &cancelled) {
-                Ok(CallResult::Deferred(deferred)) => RunResult::NeedsConfirmation(deferred),
-                Ok(CallResult::Finished(call)) => RunResult::Finished(match &call.outcome.reply {
-                    RunReply::Result(_) | RunReply::Task(_) => ToolResponse::Result(call.to_json()),
-                    RunReply::Error(error) => ToolResponse::Error(match error.audience {
-                        Audience::Caller => call.to_json(),
-                        Audience::Operator => withheld_envelope(&error.code, &error.message),
-                    }),
-                }),
-                Err(error) => RunResult::Finished(ToolResponse::Error(error_envelope(&error))),
-            };
-            own.metrics.count_call(match &result {
-                RunResult::Finished(ToolResponse::Result(_)) => CallOutcome::Result,
-                RunResult::Finished(ToolResponse::Error(_)) => CallOutcome::Error,
-                RunResult::NeedsConfirmation(_) => CallOutcome::Question,
-            });
-            // Frees the slot when the run ends, even if the client no longer waits.
-            drop(permit);
-            result
+        let (own, stopping, started) = (Arc::clone(state), stop.clone(), phase.clone());
+        let work = tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = &mut slot => {}
+                () = stopping.stopped.notified() => {
+                    return RunResult::Finished(error_response("CANCELLED", "the call ended before it could run"));
+                }
+            }
+            started.send_replace(true);
+            let blocking = tokio::task::spawn_blocking(move || run_work(&own, work, &stopping.cancel, slot));
+            let failed = |_| RunResult::Finished(error_response("INTERNAL", INTERNAL_MESSAGE));
+            blocking.await.unwrap_or_else(failed)
         });
-        Self { work, cancel, number, owner, state: Arc::clone(state) }
+        Self { work, stop, phase, number, owner, state: Arc::clone(state) }
     }
+
+    fn is_waiting(&self) -> bool {
+        !*self.phase.borrow()
+    }
+
+    /// Describes the state of the run for its client.
+    fn describe(&self) -> &'static str {
+        if self.is_waiting() { "waiting for other runs to end" } else { "still running" }
+    }
+}
+
+/// Does the work of a run on a blocking thread.
+fn run_work(state: &Arc<ServerState>, work: RunWork, cancelled: &Cancel, slot: RunSlot) -> RunResult {
+    let catalog = Arc::clone(&state.view().catalog);
+    let result = match perform_work(&state.runtime, &catalog, work, cancelled) {
+        Ok(CallResult::Deferred(deferred)) => RunResult::NeedsConfirmation(deferred),
+        Ok(CallResult::Finished(call)) => RunResult::Finished(match &call.outcome.reply {
+            RunReply::Result(_) | RunReply::Task(_) => ToolResponse::Result(call.to_json()),
+            RunReply::Error(error) => ToolResponse::Error(match error.audience {
+                Audience::Caller => call.to_json(),
+                Audience::Operator => withheld_envelope(&error.code, &error.message),
+            }),
+        }),
+        Err(error) => RunResult::Finished(ToolResponse::Error(error_envelope(&error))),
+    };
+    state.metrics.count_call(match &result {
+        RunResult::Finished(ToolResponse::Result(_)) => CallOutcome::Result,
+        RunResult::Finished(ToolResponse::Error(_)) => CallOutcome::Error,
+        RunResult::NeedsConfirmation(_) => CallOutcome::Question,
+    });
+    // Frees the slot when the run ends, even if the client no longer waits.
+    drop(slot);
+    result
 }
 
 impl Drop for BackgroundRun {
     fn drop(&mut self) {
-        self.cancel.cancel();
+        self.stop.stop();
         self.state.active_runs.lock().remove(&self.number);
         // The end was recorded before this point; a viewer that looked then still saw an active run.
         self.state.confirmations.notify_viewers();
@@ -454,6 +508,14 @@ fn withheld_envelope(code: &ErrorCode, message: &str) -> Value {
 
 fn error_response(code: &'static str, message: &str) -> ToolResponse {
     ToolResponse::Error(LibraryToolError::new(code, message).to_envelope())
+}
+
+/// The answer to a call while too many calls of its bearer wait.
+fn busy_response() -> ToolResponse {
+    let message = "too many of your calls wait for a run; call again when some have ended";
+    ToolResponse::Error(
+        json!({ "status": "error", "error": { "code": "BUSY", "message": message, "retriable": true } }),
+    )
 }
 
 fn declined_result() -> CallToolResult {

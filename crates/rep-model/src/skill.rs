@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A parsed SKILL.md.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Manifest {
     /// The path: `SKILL.md`, or `skill.md` if only that exists.
     pub file: &'static str,
@@ -47,7 +47,7 @@ impl Manifest {
 }
 
 /// A parsed `tools.json`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ToolsJson {
     /// The text.
     pub source: SourceText,
@@ -56,7 +56,7 @@ pub struct ToolsJson {
 }
 
 /// A parsed `*.uasp.yaml`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct UaspFile {
     /// The path.
     pub file: String,
@@ -87,7 +87,7 @@ impl UaspFile {
 }
 
 /// A skill: its directory, and the parsed contents of its files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Skill {
     /// The directory.
     pub tree: SkillTree,

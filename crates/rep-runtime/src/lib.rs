@@ -36,6 +36,7 @@ pub mod executable_skill;
 mod execute;
 pub mod grant;
 pub mod interpreter;
+pub mod named_token;
 pub mod outcome;
 pub mod plan;
 mod prompter;

@@ -85,11 +85,11 @@ pub(super) async fn run_tool(
     let Some(fields) = parse_form(&dashboard, &headers, &body) else {
         return foreign_form_response(&dashboard, &headers);
     };
-    let view = dashboard.server.view();
+    let view = dashboard.server.view_for(bearer.as_ref().map(|Extension(bearer)| bearer));
     let name = fields.get("tool").to_owned();
     let found = tokio::task::spawn_blocking(move || view.find_tool(&name).cloned());
     let Ok(Some(tool)) = found.await else {
-        let message = "This tool does not exist or may not run on this server; see `--allow-run`.";
+        let message = "This tool does not exist, or may not run on this server or with your token; see `--allow-run`.";
         return error_response(&dashboard, &headers, StatusCode::NOT_FOUND, message);
     };
     let input = match parse_input(&tool, &fields) {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -11,7 +12,7 @@ use parking_lot::Mutex;
 use rep_hosts::hosts::{WellKnownIndexEntry, build_well_known_index};
 use rep_hosts::is_skill_part;
 use rep_library::CatalogEntry;
-use rep_mcp::{CatalogView, plain_response, sha256_digest};
+use rep_mcp::{BearerIdentity, CatalogView, plain_response, sha256_digest};
 use rep_package::files;
 
 use super::{Dashboard, file_response};
@@ -40,10 +41,15 @@ impl ArchiveDigests {
 }
 
 /// Serves the index and the archives that it lists.
-pub(super) async fn serve_discovery(State(dashboard): State<Arc<Dashboard>>, Path(path): Path<String>) -> Response {
+pub(super) async fn serve_discovery(
+    State(dashboard): State<Arc<Dashboard>>,
+    bearer: Option<Extension<BearerIdentity>>,
+    Path(path): Path<String>,
+) -> Response {
+    let view = dashboard.server.view_for(bearer.as_ref().map(|Extension(bearer)| bearer));
     let answer = tokio::task::spawn_blocking(move || match path.as_str() {
-        "index.json" => serve_index(&dashboard),
-        _ => serve_archive(&dashboard, &path),
+        "index.json" => serve_index(&dashboard, &view),
+        _ => serve_archive(&view, &path),
     });
     answer.await.unwrap_or_else(|_| {
         plain_response(StatusCode::INTERNAL_SERVER_ERROR, "internal error: the server could not complete this request")
@@ -70,10 +76,9 @@ fn pack_skill(entry: &CatalogEntry) -> Result<Vec<u8>, String> {
     rep_archive::write_tar_gz(&files::select_packed_files(&files, &entry.name)).map_err(|error| error.to_string())
 }
 
-fn serve_index(dashboard: &Dashboard) -> Response {
-    let view = dashboard.server.view();
+fn serve_index(dashboard: &Dashboard, view: &CatalogView) -> Response {
     let mut skills: Vec<WellKnownIndexEntry<'_>> = Vec::new();
-    for position in publishable_entries(&view) {
+    for position in publishable_entries(view) {
         let entry = &view.catalog.entries[position];
         // A known digest is correct only while changes on disk are watched.
         let known = dashboard.archives.get(view.generation, position).filter(|_| dashboard.server.is_watching());
@@ -96,9 +101,8 @@ fn serve_index(dashboard: &Dashboard) -> Response {
     file_response("application/json", "no-cache", format!("{:#}\n", build_well_known_index(&skills)))
 }
 
-fn serve_archive(dashboard: &Dashboard, path: &str) -> Response {
-    let view = dashboard.server.view();
-    let mut entries = publishable_entries(&view).map(|position| &view.catalog.entries[position]);
+fn serve_archive(view: &CatalogView, path: &str) -> Response {
+    let mut entries = publishable_entries(view).map(|position| &view.catalog.entries[position]);
     let Some(entry) = path.strip_suffix(ARCHIVE_SUFFIX).and_then(|name| entries.find(|entry| entry.name == name))
     else {
         return plain_response(StatusCode::NOT_FOUND, "no skill is published at this URL");

@@ -64,6 +64,9 @@ use session::BrowserSessions;
 /// The message when an action cannot be recorded.
 const UNRECORDED_MESSAGE: &str = "The server refuses this action because it cannot record it; its log has the reason.";
 
+/// The message when a visitor may only read.
+const NEEDS_RUN_MESSAGE: &str = "Your token allows only to read. This needs a token with the scope `run`.";
+
 /// The state that every page is rendered from.
 struct Dashboard {
     server: McpServer,
@@ -242,10 +245,15 @@ impl Dashboard {
         Visitor::from_request(self.authenticator.is_required(), bearer.map(|Extension(bearer)| bearer))
     }
 
+    /// Returns the part of the newest snapshot that exists for a visitor. Operators see skills as their token does.
+    fn view_for(&self, visitor: &Visitor) -> Arc<CatalogView> {
+        self.server.view_for(visitor.bearer())
+    }
+
     /// Creates a request on the newest snapshot.
     fn page_request(self: &Arc<Self>, headers: &HeaderMap, visitor: Visitor, fields: FormFields) -> PageRequest {
         PageRequest {
-            view: self.server.view(),
+            view: self.view_for(&visitor),
             fields,
             visitor,
             form_key: self.sessions.form_key(headers),

@@ -10,9 +10,7 @@ use rep_mcp::collapse_whitespace;
 use super::html::{format_count, group_thousands, render_inline_code, truncate_at_word};
 use super::inspection::{InspectedLibrary, InspectedSkill};
 use super::layout::{self, PageLocation};
-use super::library_query::{
-    CONTENT_FILTERS, FINDING_FILTERS, LibraryOrder, LibraryQuery, ListedSkill, NOT_SERVED, entry_tags,
-};
+use super::library_query::{CONTENT_FILTERS, FINDING_FILTERS, LibraryOrder, LibraryQuery, ListedSkill, NOT_SERVED};
 use super::{PageRequest, PageResponse, library_table};
 
 /// The number of skills on a page of cards, and of a table.
@@ -227,7 +225,7 @@ fn render_search_form(request: &PageRequest, query: &LibraryQuery) -> Markup {
 fn list_tags(request: &PageRequest) -> Vec<&str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in request.view.catalog.entries.iter().filter(|entry| !layout::is_withheld(request, entry)) {
-        for tag in entry_tags(entry) {
+        for tag in entry.tags() {
             *counts.entry(tag).or_default() += 1;
         }
     }
@@ -325,7 +323,7 @@ pub(super) fn render_finding_marks(known: InspectedSkill) -> Markup {
 /// Renders the tags of a skill, which filter the list.
 pub(super) fn render_tags(query: &LibraryQuery, entry: &CatalogEntry) -> Markup {
     html! {
-        @for tag in entry_tags(entry).into_iter().take(TAGS_MAX) {
+        @for tag in entry.tags().into_iter().take(TAGS_MAX) {
             a class="chip tag" href=(query.address(&[("tag", tag)])) { bdi { (truncate_at_word(tag, 24)) } } " "
         }
     }

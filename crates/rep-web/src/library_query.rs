@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use rep_library::SkillStatus;
 use rep_library::search::SearchHit;
-use rep_library::{CatalogEntry, SkillStatus};
-use rep_model::frontmatter::{PersonalMcpBlock, read_text};
 
 use super::fields::{FormFields, encode_query_value};
 use super::inspection::InspectedLibrary;
@@ -163,7 +162,7 @@ impl<'a> LibraryQuery<'a> {
             && has_findings
             && has_content
             && (scope.is_empty() || entry.scope.name() == scope)
-            && (tag.is_empty() || entry_tags(entry).contains(&tag))
+            && (tag.is_empty() || entry.tags().contains(&tag))
     }
 
     /// Finds the skills with the text, best first.
@@ -215,24 +214,6 @@ impl<'a> LibraryQuery<'a> {
             all.reverse();
         }
     }
-}
-
-/// Returns the tags that a skill declares: as `tags`, in its metadata, or for the x-personal-mcp contract. A tag is listed
-/// once.
-pub(super) fn entry_tags(entry: &CatalogEntry) -> Vec<&str> {
-    let Some(front) = entry.skill.frontmatter() else { return Vec::new() };
-    let nodes = [front.get("tags"), front.get("metadata").and_then(|metadata| metadata.get("tags"))];
-    let mut tags: Vec<&str> = Vec::new();
-    for node in nodes.into_iter().flatten() {
-        match node.items() {
-            Some(items) => tags.extend(items.iter().filter_map(read_text).map(|text| text.value)),
-            // Metadata has only text, so authors separate tags by commas.
-            None => tags.extend(read_text(node).into_iter().flat_map(|text| text.value.split(','))),
-        }
-    }
-    tags.extend(front.personal_mcp().into_iter().flat_map(PersonalMcpBlock::tags).map(|text| text.value));
-    let mut seen = BTreeSet::new();
-    tags.into_iter().map(str::trim).filter(|tag| !tag.is_empty() && seen.insert(*tag)).collect()
 }
 
 #[cfg(test)]

@@ -14,6 +14,13 @@ const CLIENTS_MAX: usize = 50;
 const SKILLS_MAX: usize = 50;
 
 pub(super) fn render_page(request: &PageRequest) -> PageResponse {
+    if !request.visitor.is_operator() {
+        let body = html! {
+            div class="title" { h1 { "Overview" } }
+            p class="card muted" { "The overview names all clients. It needs a token with the scope " code { "admin" } "." }
+        };
+        return PageResponse::Page(PageLocation::Overview, "Overview".to_owned(), body);
+    }
     let state = render_state(request);
     if request.is_part() {
         return PageResponse::Part(state);
@@ -128,7 +135,7 @@ fn render_server(request: &PageRequest, overview: &ServerOverview) -> Markup {
         ("Reloads", reloads),
         ("Record of calls", record),
         ("Sessions (2025-11-25)", overview.sessions.to_string()),
-        ("Runs in progress", server.active_runs(&rep_mcp::Visitor::Operator).len().to_string()),
+        ("Runs in progress", server.active_runs(&request.visitor).len().to_string()),
         ("Runs", if server.allows_runs() { "allowed" } else { "not allowed (--allow-run)" }.to_owned()),
     ];
     html! {

@@ -18,7 +18,8 @@ use super::fields::encode_query_value;
 use super::html::{format_count, render_code_block, render_inline_code, render_time, truncate_at_word};
 use super::layout::{self, PageLocation};
 use super::{
-    Dashboard, PageRequest, PageResponse, UNRECORDED_MESSAGE, error_response, foreign_form_response, parse_form,
+    Dashboard, NEEDS_RUN_MESSAGE, PageRequest, PageResponse, UNRECORDED_MESSAGE, error_response, foreign_form_response,
+    parse_form,
 };
 
 /// The number of denials shown for a run.
@@ -145,7 +146,7 @@ fn render_active_runs(request: &PageRequest) -> Markup {
                 ul class="plain going" data-keep {
                     @for run in &active {
                         li id={ "run-" (run.number) } {
-                            (layout::render_pill("running", "running"))
+                            (layout::render_pill("running", if run.is_waiting { "waiting" } else { "running" }))
                             " " b { bdi { (run.tool) } } " "
                             span class="muted" { "for " (run.elapsed.as_secs()) " s" }
                             form method="post" action="/cancel" {
@@ -372,6 +373,9 @@ pub(super) async fn answer_confirmation(
     let Some(fields) = parse_form(&dashboard, &headers, &body) else {
         return foreign_form_response(&dashboard, &headers);
     };
+    if !visitor.may_run() {
+        return error_response(&dashboard, &headers, StatusCode::FORBIDDEN, NEEDS_RUN_MESSAGE);
+    }
     let number = fields.parse_id("question").unwrap_or(0);
     let is_yes = fields.get("answer") == "yes";
     let confirmations = dashboard.server.confirmations();

@@ -131,7 +131,7 @@ pub(super) async fn sign_in(
         return foreign_form_response(&dashboard, &headers);
     };
     let token = fields.get("token");
-    if dashboard.authenticator.identify_bearer(token).await.is_none() {
+    if dashboard.authenticator.identify_or_delay(token, Some(&connection), "/sign-in").await.is_none() {
         return render_sign_in_page(&dashboard, &headers, true);
     }
     let mut response = redirect_to("/");

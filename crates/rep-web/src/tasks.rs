@@ -13,7 +13,9 @@ use rep_runtime::task::{Task, TaskState};
 
 use super::html::{render_code_block, render_time, truncate_at_word};
 use super::layout::{self, PageLocation};
-use super::{Dashboard, PageRequest, PageResponse, error_response, foreign_form_response, parse_form};
+use super::{
+    Dashboard, NEEDS_RUN_MESSAGE, PageRequest, PageResponse, error_response, foreign_form_response, parse_form,
+};
 
 /// The number of shown tasks.
 const TASKS_MAX: usize = 100;
@@ -53,8 +55,9 @@ fn render_list(request: &PageRequest) -> Markup {
             ul class="plain going" {
                 @for run in &active {
                     li id={ "run-" (run.number) } {
-                        (layout::render_pill("running", "running")) " " b { bdi { (run.tool) } } " "
-                        span class="muted" { "called by a client, running for " (run.elapsed.as_secs()) " s" }
+                        @let state = if run.is_waiting { "waiting" } else { "running" };
+                        (layout::render_pill("running", state)) " " b { bdi { (run.tool) } } " "
+                        span class="muted" { "called by a client, " (state) " for " (run.elapsed.as_secs()) " s" }
                         (render_cancel_form(request, "run", &run.number.to_string(), &run.tool))
                     }
                 }
@@ -114,6 +117,9 @@ pub(super) async fn cancel_task_or_run(
     let Some(fields) = parse_form(&dashboard, &headers, &body) else {
         return foreign_form_response(&dashboard, &headers);
     };
+    if !visitor.may_run() {
+        return error_response(&dashboard, &headers, StatusCode::FORBIDDEN, NEEDS_RUN_MESSAGE);
+    }
     let back = if fields.get("back") == "/tasks" { "/tasks" } else { "/runs" };
     if let Some(id) = fields.non_empty("task").map(str::to_owned) {
         let runtime = Arc::clone(dashboard.server.runtime());

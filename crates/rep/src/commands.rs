@@ -44,6 +44,7 @@ pub(crate) mod sync;
 pub(crate) mod tasks;
 pub(crate) mod test;
 pub(crate) mod to_prompt;
+pub(crate) mod token;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trust;

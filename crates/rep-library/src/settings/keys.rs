@@ -167,6 +167,12 @@ pub const KEYS: &[SettingsKey] = &[
         example: "[pdf, csv-profile]",
         summary: "Skills that `rep serve` names first in its instructions for models, with descriptions.",
     },
+    SettingsKey {
+        path: "serve.clients",
+        file: SettingsFile::Both,
+        example: "{claude-code: [csv-*, tag:data]}",
+        summary: "The only skills that exist for a client of `rep serve`, by a pattern for the name that the client reports. It is a convenience: a client can report any name.",
+    },
 ];
 
 const fn describe_model_key(path: &'static str, example: &'static str, summary: &'static str) -> SettingsKey {

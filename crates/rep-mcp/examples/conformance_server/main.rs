@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         tool_naming: ToolNaming::Qualified,
         recorder: None,
         pinned_skills: Vec::new(),
+        client_skills: Vec::new(),
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);
@@ -37,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let http = HttpOptions {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         tokens: Vec::new(),
+        named_tokens: None,
         allow_other_users: false,
         oauth: None,
         hosts: Vec::new(),

@@ -14,13 +14,15 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use serde_json::Value;
+use rep_runtime::named_token::TokenScope;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_stream::StreamExt as _;
 
 use super::{REQUEST_BYTES_MAX, plain_response};
+use crate::identity::BearerIdentity;
 use crate::json_rpc::{self, MessageFault};
 use crate::server::McpServer;
 
@@ -112,6 +114,9 @@ async fn answer_message(server: &McpServer, request: Request, message: &Value, n
     if method == "subscriptions/listen" {
         return next.run(request).await;
     }
+    if let Some(refusal) = refuse_run(server, &request, message) {
+        return refusal;
+    }
     let answer = OpenAnswer::new(&server.0.open_answers);
     let response = next.run(request).await;
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -119,6 +124,23 @@ async fn answer_message(server: &McpServer, request: Request, message: &Value, n
         return fault_response(&MessageFault::unreadable(Some(id)));
     }
     if is_event_stream(response.headers()) { collapse_stream(response, answer).await } else { response }
+}
+
+/// Refuses to run a tool for a token that does not allow it, so that an OAuth client can ask for one that does.
+fn refuse_run(server: &McpServer, request: &Request, message: &Value) -> Option<Response> {
+    let bearer = request.extensions().get::<BearerIdentity>()?;
+    let name = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
+    let is_call = message.get("method").and_then(Value::as_str) == Some("tools/call");
+    if !is_call || bearer.allows(TokenScope::Run) || !server.0.is_run(name) {
+        return None;
+    }
+    let error =
+        json!({ "code": -32600, "message": "this token does not allow to run tools; it needs the scope `run`" });
+    let answer = json!({ "jsonrpc": "2.0", "id": message.get("id"), "error": error });
+    let mut response = json_response(StatusCode::FORBIDDEN, answer.to_string());
+    let challenge = "Bearer realm=\"repertoire\", error=\"insufficient_scope\", scope=\"run\"";
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    Some(response)
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

@@ -14,9 +14,11 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use parking_lot::Mutex;
+use rep_runtime::named_token::TokenScope;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use tokio::sync::Semaphore;
 
+use super::authenticator::bearer_token;
+use super::request_slots::RequestSlots;
 use super::session_owners::SessionOwners;
 use super::{
     Authenticator, BODY_TIMEOUT, HttpContext, HttpOptions, METADATA_PATH, PageAccess, PageRoutes, REQUEST_BYTES_MAX,
@@ -27,9 +29,6 @@ use crate::connections::Connection;
 use crate::identity::{BearerIdentity, Owner};
 use crate::server::McpServer;
 
-/// The maximum number of concurrent requests.
-const REQUESTS_MAX: usize = 256;
-
 /// Decides whether to admit each request.
 pub(super) struct AccessGuard {
     authenticator: Arc<Authenticator>,
@@ -37,7 +36,9 @@ pub(super) struct AccessGuard {
     origins: Vec<String>,
     is_loopback: bool,
     is_tls: bool,
-    slots: Semaphore,
+    /// Whether only the user of this process is served.
+    is_private: bool,
+    slots: Arc<RequestSlots>,
     bucket: Mutex<TokenBucket>,
     rate: f64,
     sessions: SessionOwners,
@@ -73,6 +74,7 @@ impl AccessGuard {
         server: &McpServer,
         sessions: Arc<LocalSessionManager>,
         pages: Option<PageRoutes>,
+        is_private: bool,
     ) -> Self {
         Self {
             authenticator: Arc::clone(&context.authenticator),
@@ -80,7 +82,8 @@ impl AccessGuard {
             origins: options.origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
             is_loopback: context.address.ip().is_loopback(),
             is_tls: context.is_tls,
-            slots: Semaphore::new(REQUESTS_MAX),
+            is_private,
+            slots: Arc::default(),
             bucket: Mutex::new(TokenBucket { left: f64::from(options.rate), at: Instant::now() }),
             rate: f64::from(options.rate),
             sessions: SessionOwners::new(sessions),
@@ -119,7 +122,8 @@ impl AccessGuard {
     }
 
     async fn admit_request(&self, request: Request, next: Next) -> Response {
-        let access = self.required_access(request.uri().path());
+        let path = request.uri().path().to_owned();
+        let access = self.required_access(&path);
         if access == RequiredAccess::Probe {
             // Constant and cheap: a flood of other requests must not make the server look dead.
             return next.run(request).await;
@@ -127,18 +131,27 @@ impl AccessGuard {
         let is_person = request.method() == Method::GET && wants_page(request.headers());
         let connection = request.extensions().get::<ConnectInfo<Connection>>().cloned();
         let connection = connection.as_ref().map(|ConnectInfo(connection)| connection);
+        if self.is_private && connection.is_some_and(|connection| !connection.is_own()) {
+            return refusal_response(StatusCode::FORBIDDEN, "this server answers only the user who started it");
+        }
         if !has_one_host(&request) {
             return refusal_response(StatusCode::BAD_REQUEST, "the request must name exactly one host");
         }
-        let bearer = match self.authorize_request(request.headers(), access, is_person, connection).await {
+        let bearer = match self.authorize_request((request.headers(), &path), access, is_person, connection).await {
             Ok(bearer) => bearer,
             Err(refusal) => return refusal,
         };
+        let owner = Owner::from_bearer(bearer.as_ref());
+        // A request that needs no access proves nothing about the client.
+        let is_admitted = access == RequiredAccess::Public && self.authenticator.is_required()
+            || connection.is_none_or(|connection| connection.admit(&owner));
+        if !is_admitted {
+            return refusal_response(StatusCode::SERVICE_UNAVAILABLE, "too many connections; close some of yours");
+        }
         let mut request = match read_body(request).await {
             Ok(request) => request,
             Err(refusal) => return refusal,
         };
-        let owner = Owner::from_bearer(bearer.as_ref());
         if let Some(bearer) = bearer {
             request.extensions_mut().insert(bearer);
         }
@@ -147,7 +160,7 @@ impl AccessGuard {
             self.server.0.sessions.store(self.sessions.count().await, Ordering::Relaxed);
         }
         // The slot is held until the response starts, so a stream that stays open does not occupy it.
-        let Ok(_slot) = self.slots.try_acquire() else {
+        let Some(_slot) = self.slots.try_acquire(&owner) else {
             return refusal_response(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests; try again later");
         };
         let response = next.run(request).await;
@@ -183,7 +196,7 @@ impl AccessGuard {
     /// Returns the identity that authenticated a request, if one is required, or the response that refuses the request.
     async fn authorize_request(
         &self,
-        headers: &HeaderMap,
+        (headers, path): (&HeaderMap, &str),
         access: RequiredAccess,
         is_person: bool,
         connection: Option<&Connection>,
@@ -210,8 +223,8 @@ impl AccessGuard {
             _ if !needs_token => None,
             RequiredAccess::Probe | RequiredAccess::Public => None,
             RequiredAccess::Session => self.session_identity(headers, connection).await,
-            RequiredAccess::Protocol => self.token_identity(headers).await,
-            RequiredAccess::TokenOrSession => match self.token_identity(headers).await {
+            RequiredAccess::Protocol => self.token_identity(headers, path, connection).await,
+            RequiredAccess::TokenOrSession => match self.token_identity(headers, path, connection).await {
                 Some(bearer) => Some(bearer),
                 None => self.session_identity(headers, connection).await,
             },
@@ -222,6 +235,9 @@ impl AccessGuard {
                 _ => self.challenge_response(headers),
             });
         }
+        if bearer.as_ref().is_some_and(|bearer| !bearer.allows(TokenScope::Read)) {
+            return Err(self.insufficient_scope_response(headers));
+        }
         Ok(bearer)
     }
 
@@ -231,26 +247,34 @@ impl AccessGuard {
         self.authenticator.identify_bearer(&token).await
     }
 
-    /// Returns the identity of the token in a request.
-    async fn token_identity(&self, headers: &HeaderMap) -> Option<BearerIdentity> {
-        let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-        let (scheme, token) = value.split_once(' ')?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return None;
-        }
-        self.authenticator.identify_bearer(token.trim()).await
+    /// Returns the identity of the token in a request. A wrong token is refused late.
+    async fn token_identity(
+        &self,
+        headers: &HeaderMap,
+        path: &str,
+        connection: Option<&Connection>,
+    ) -> Option<BearerIdentity> {
+        self.authenticator.identify_or_delay(bearer_token(headers)?, connection, path).await
     }
 
     /// Builds the response to a request without an accepted token, which says where to get one.
     fn challenge_response(&self, headers: &HeaderMap) -> Response {
-        let mut response = refusal_response(
-            StatusCode::UNAUTHORIZED,
-            "missing or invalid token; send it as `Authorization: Bearer <token>`",
-        );
+        let message = "missing or invalid token; send it as `Authorization: Bearer <token>`";
+        self.with_challenge(refusal_response(StatusCode::UNAUTHORIZED, message), headers, ", scope=\"read\"")
+    }
+
+    /// Builds the response to a request whose token allows nothing here.
+    fn insufficient_scope_response(&self, headers: &HeaderMap) -> Response {
+        let message = "this token has no scope of this server: read, run or admin";
+        let response = refusal_response(StatusCode::FORBIDDEN, message);
+        self.with_challenge(response, headers, ", error=\"insufficient_scope\", scope=\"read\"")
+    }
+
+    fn with_challenge(&self, mut response: Response, headers: &HeaderMap, details: &str) -> Response {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let scheme = if self.is_tls { "https" } else { "http" };
         let metadata = if self.authenticator.has_oauth() {
-            format!(", resource_metadata=\"{scheme}://{host}{METADATA_PATH}/mcp\"")
+            format!(", resource_metadata=\"{scheme}://{host}{METADATA_PATH}/mcp\"{details}")
         } else {
             String::new()
         };

@@ -25,7 +25,7 @@ pub(super) fn operator_router(server: &McpServer, authenticator: &Arc<Authentica
 }
 
 /// Whether the server can serve, which it cannot during the shutdown. Probes send no token: they learn how many skills
-/// are invalid, and the bearer of one of the server's own tokens also learns which, and why.
+/// are invalid, and an operator also learns which, and why.
 async fn report_readiness(
     State((server, authenticator)): State<(McpServer, Arc<Authenticator>)>,
     headers: HeaderMap,
@@ -38,7 +38,7 @@ async fn report_readiness(
     }
     let view = server.view();
     let mut text = String::from("ready\n");
-    let is_operator = authenticator.is_own_token(&headers);
+    let is_operator = authenticator.is_operator(&headers).await;
     let count = view.catalog.list_invalid().count();
     if count > 0 {
         text.push_str(&format!("invalid skills: {count}\n"));
@@ -89,7 +89,10 @@ async fn report_metrics(State(server): State<McpServer>) -> Response {
         gauge("rep_calls_unrecordable", "1 while calls are refused because they cannot be recorded.", {
             usize::from(state.recorder.as_ref().is_some_and(|recorder| !recorder.can_record()))
         }),
-        gauge("rep_runs_going", "Runs in progress on this server.", state.active_runs.lock().len()),
+        gauge("rep_runs_going", "Runs in progress on this server.", {
+            state.active_runs.lock().values().filter(|run| *run.phase.borrow()).count()
+        }),
+        gauge("rep_runs_waiting", "Calls that wait for other runs to end.", state.run_slots.waiting_count()),
         gauge(
             "rep_questions_waiting",
             "Runs that wait for a confirmation in the dashboard.",

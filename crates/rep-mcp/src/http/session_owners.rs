@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_owner_of_the_most_sessions_loses_its_idlest() {
-        let owner = |name: &str| BearerIdentity::new(name.to_owned(), false).owner();
+        let owner = |name: &str| BearerIdentity::for_test(name, false).owner();
         let begun = Instant::now();
         let session = |name: &str, age: u64| OwnedSession {
             owner: owner(name),

@@ -6,7 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub use rep_audit::RecordPosition;
 use rep_audit::{
-    AuditLog, AuditVerification, AuditedRun, CallRecorder, for_each_new_record, for_each_record, read_runs, verify_log,
+    AuditLog, AuditVerification, AuditedRun, CallRecorder, LogRotation, for_each_new_record, for_each_record,
+    read_runs, verify_log,
 };
 use rep_storage::time;
 use serde_json::{Map, Value, json};
@@ -150,11 +151,13 @@ impl Runtime {
         &self,
         place: &str,
         version: &str,
+        rotation: LogRotation,
         warn: impl Fn(&str) + Send + 'static,
     ) -> Result<CallRecorder, CallError> {
         let about = json!({ "who": self.options.user, "place": place, "version": version });
         let about: Map<String, Value> = about.as_object().cloned().unwrap_or_default();
-        Ok(CallRecorder::start_recording(AuditLog::for_calls(self.paths.data_folder()?), about, current_time(), warn)?)
+        let log = AuditLog::for_calls(self.paths.data_folder()?).with_rotation(rotation);
+        Ok(CallRecorder::start_recording(log, about, current_time(), warn)?)
     }
 
     /// Lists the tasks, oldest first. Creates no files.

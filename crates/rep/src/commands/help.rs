@@ -60,7 +60,11 @@ const GROUPS: &[CommandGroup] = &[
         summary: "Run the tools and commands of skills in the sandbox",
         commands: &["run", "exec", "workflow", "state", "tasks", "deps"],
     },
-    CommandGroup { name: "Serve", summary: "Give skills to agents and models", commands: &["serve", "prompt", "read"] },
+    CommandGroup {
+        name: "Serve",
+        summary: "Give skills to agents and models",
+        commands: &["serve", "token", "prompt", "read"],
+    },
     CommandGroup {
         name: "Package",
         summary: "Install skills, and export them to hosts",

@@ -5,10 +5,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rep_audit::CallRecorder;
+use rep_audit::{CallRecorder, LogRotation};
 use rep_hosts::hosts::ToolNaming;
 use rep_library::hosts::KnownHost;
-use rep_library::settings::load_pinned_skills;
+use rep_library::settings::load_serve_settings;
 use rep_library::{Catalog, CatalogEntry, SkillLibrary};
 use rep_mcp::{
     AllowedRuns, CLIENT_HOSTS, ClientConfig, ClientHost, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer,
@@ -16,6 +16,7 @@ use rep_mcp::{
 };
 use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
+use rep_runtime::named_token::NamedTokenStore;
 use rep_runtime::token::load_or_create_token;
 use rep_web::DashboardOptions;
 
@@ -69,10 +70,10 @@ pub(crate) struct Args {
     /// Accept only clients that send one of the tokens in this file, one per line
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
-    /// Let any local user and program run tools
+    /// Let any local user and program in without a token
     ///
     /// Without this option, `--allow-run` over HTTP creates a token if you name none.
-    #[arg(long, requires = "http", requires = "allow_run", conflicts_with_all = ["token_file", "oauth_issuer"])]
+    #[arg(long, requires = "http", conflicts_with_all = ["token_file", "oauth_issuer"])]
     no_token: bool,
     /// Accept access tokens from this OAuth issuer
     #[arg(long, value_name = "URL", requires = "http", requires = "oauth_audience")]
@@ -101,6 +102,12 @@ pub(crate) struct Args {
     /// Do not record the calls of clients; runs are always recorded
     #[arg(long)]
     no_record: bool,
+    /// Start a new file of recorded calls when one has this size in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
+    record_size: u64,
+    /// Keep only this many full files of recorded calls [default: all]
+    #[arg(long, value_name = "N")]
+    record_keep: Option<usize>,
     /// Refuse to start if a skill is invalid
     #[arg(long)]
     strict: bool,
@@ -141,12 +148,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     init_log(log_options(args, output));
     let runtime = Arc::new(terminal::open_runtime(&args.library, args.workspace.as_deref(), args.no_sandbox)?);
     let recorder = begin_record(args, &runtime)?;
+    let settings = load_serve_settings(Some(&args.library.project_folder()?), user_settings_file().ok().as_deref())?;
     let options = ServerOptions {
         runtime,
         allowed_runs: parse_allowed_runs(&args.allow_run),
         tool_naming: ToolNaming::parse(&args.tool_names).unwrap_or_default(),
         recorder: recorder.clone(),
-        pinned_skills: load_pinned_skills(Some(&args.library.project_folder()?), user_settings_file().ok().as_deref())?,
+        pinned_skills: settings.pinned,
+        client_skills: settings.clients,
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = McpServer::new(library, options);
@@ -246,7 +255,8 @@ fn begin_record(args: &Args, runtime: &Runtime) -> Result<Option<Arc<CallRecorde
         return Ok(None);
     }
     let place = args.http.as_deref().unwrap_or("stdio");
-    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), print_line);
+    let rotation = LogRotation { bytes_max: args.record_size.saturating_mul(1 << 20), files_max: args.record_keep };
+    let recorder = runtime.record_calls(place, env!("CARGO_PKG_VERSION"), rotation, print_line);
     let recorder = recorder.map_err(|error| Failure::from(error).hint("pass --no-record to record only runs"))?;
     Ok(Some(Arc::new(recorder)))
 }
@@ -295,14 +305,22 @@ fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOpt
         (Some(issuer), Some(audience)) => Some(load_authorization(issuer, audience, args.oauth_keys.as_deref())?),
         _ => None,
     };
-    if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() {
+    let store = NamedTokenStore::open(&data_folder()?);
+    let has_named = !args.no_token && !store.list()?.is_empty();
+    if !address.ip().is_loopback() && tokens.is_empty() && oauth.is_none() && !has_named {
         let message = format!("`{given}` is reachable from other machines and needs authentication");
-        return Err(Failure::refused("TOKEN_NEEDED", message).hint("pass --token-file FILE, with one token per line"));
+        let failure = Failure::refused("TOKEN_NEEDED", message);
+        return Err(failure.hint("make a token with `rep token new NAME`, or pass --token-file FILE"));
     }
     // Anyone who can reach the address could run tools and confirm their own calls: other users of this machine,
     // and programs with access to the port.
-    if !args.allow_run.is_empty() && tokens.is_empty() && oauth.is_none() && !args.no_token {
-        let file = data_folder()?.join(TOKEN_FILE);
+    let is_guarded = !tokens.is_empty() || oauth.is_some() || args.no_token;
+    let file = data_folder()?.join(TOKEN_FILE);
+    if has_named {
+        output.print_always("clients need one of your named tokens; see `rep token list`");
+    }
+    // Clients that were set up before the first named token keep theirs, on this machine.
+    if !args.allow_run.is_empty() && !is_guarded && (!has_named || address.ip().is_loopback() && file.exists()) {
         tokens.push(load_or_create_token(&file)?);
         output.print_always(&format!("clients need the token in `{}`", file.display()));
     }
@@ -313,7 +331,9 @@ fn http_options(args: &Args, given: &str, output: &mut Output) -> Result<HttpOpt
         _ => None,
     };
     let (hosts, origins) = (args.allow_host.clone(), args.allow_origin.clone());
-    Ok(HttpOptions { address, tokens, allow_other_users: args.no_token, oauth, hosts, origins, rate: args.rate, tls })
+    let named_tokens = (has_named || !tokens.is_empty() || oauth.is_some()).then_some(store);
+    let allow_other_users = args.no_token;
+    Ok(HttpOptions { address, tokens, named_tokens, allow_other_users, oauth, hosts, origins, rate: args.rate, tls })
 }
 
 /// Loads the verifier for the authorization server's tokens, with its keys.

@@ -70,6 +70,7 @@ const NEEDS_REGISTRY: &[&str] = &[
 
 /// What a reader did before the examples of a command.
 const BEFORE: &[(&str, &[&str])] = &[
+    ("token revoke", &["rep token new laptop"]),
     ("audit", &["rep run csv-profile:profile --input @arguments.json"]),
     ("check", &[COMMITTED]),
     ("enable", &["rep disable glossary", "rep disable glossary --user"]),
@@ -167,7 +168,7 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
                lsp, tour, completions, man
       Find     show, select, query, ask, why, eval-triggers
       Run      exec, workflow, state, tasks, deps
-      Serve    prompt, read
+      Serve    token, prompt, read
       Package  remove, sync, update, outdated, verify, pin, unpin, pack, push,
                hosts, export, import
       Govern   trust, untrust, enable, disable, policy, secrets, audit

@@ -68,6 +68,7 @@ mod serve_pages;
 mod serve_protocol;
 mod serve_rmcp;
 mod serve_runs;
+mod serve_tokens;
 mod serve_web;
 mod show;
 mod skill_tests;

@@ -91,6 +91,71 @@ fn every_call_is_on_record_with_who_made_it_and_what_came_of_it() {
     }
 }
 
+/// The full files of the record, oldest first.
+fn full_files(record: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(record.parent().expect("it is in a folder")).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("the folder is there").path());
+    let is_full = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("calls-"));
+    let mut full: Vec<PathBuf> = paths.filter(is_full).collect();
+    full.sort();
+    full
+}
+
+/// Calls with long texts until another file of the record is full.
+pub(super) fn fill_record(scratch: &ScratchFolder, arguments: &[&str], record: &Path) {
+    let before = full_files(record);
+    let mut client = Client::new(scratch, &[&PATH[..], arguments].concat(), Era::New);
+    let long = "\u{1F600}".repeat(300);
+    while full_files(record) == before {
+        for _ in 0..50 {
+            let answer = client.ask(&format!("{}/{long}", before.len()), json!({ "uri": long }));
+            assert!(answer["error"].is_object(), "{answer}");
+        }
+    }
+    end(client);
+}
+
+#[test]
+fn a_full_record_is_continued_in_another_file_while_the_server_runs() {
+    let scratch = ScratchFolder::new();
+    library(&scratch);
+    let file = kept(&scratch).join("calls.jsonl");
+    fs::create_dir_all(kept(&scratch)).unwrap();
+    let rotation = ["--record-size", "1", "--record-keep", "2"];
+    fill_record(&scratch, &rotation, &file);
+    fill_record(&scratch, &rotation, &file);
+    let [first, second] = full_files(&file).try_into().expect("two files are full");
+    assert!(first.metadata().unwrap().len() >= 1 << 20);
+    let records = |path: &Path| fs::read_to_string(path).unwrap().lines().count() as u64;
+    let total = records(&first) + records(&second) + records(&file);
+    let verdict = |intact: bool| {
+        let verdict = parsed(&run(&scratch, &["audit", "verify", "--json"]));
+        assert_eq!(verdict["intact"], intact, "{verdict}");
+        verdict
+    };
+    assert_eq!((&verdict(true)["records_of_calls"], &verdict(true)["notes"]), (&json!(total), &json!([])));
+    // Every call is shown, whichever file it is in.
+    let shown = calls(&scratch, &[]);
+    assert!(shown[0]["method"].as_str().unwrap().starts_with("0/"), "{}", shown[0]);
+    assert!(shown.last().unwrap()["method"].as_str().unwrap().starts_with("1/"));
+    assert_eq!(shown.len() as u64, total - 4, "two servers started, and two files continue another one");
+    // The oldest file gives way to the third one, and the rest is still one chain.
+    fill_record(&scratch, &rotation, &file);
+    assert!(!first.exists() && second.exists());
+    let note = verdict(true)["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.contains("are in files that were moved away"), "{note}");
+    // A file that is missing in the middle is a fault, and so is a changed one.
+    let newest = full_files(&file).pop().unwrap();
+    let aside = newest.with_extension("aside");
+    fs::rename(&newest, &aside).unwrap();
+    assert!(verdict(false)["faults"][0].as_str().unwrap().contains("missing"));
+    let changed = fs::read_to_string(&aside).unwrap().replacen("\"outcome\":\"-32601\"", "\"outcome\":\"ok\"", 1);
+    fs::write(&newest, changed).unwrap();
+    assert!(verdict(false)["faults"][0].as_str().unwrap().contains("calls-"));
+    fs::rename(&aside, &newest).unwrap();
+    verdict(true);
+}
+
 #[test]
 fn a_record_of_calls_that_was_changed_is_found() {
     let scratch = ScratchFolder::new();

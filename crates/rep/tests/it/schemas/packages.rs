@@ -7,9 +7,9 @@ use rep_test_support::ScratchFolder;
 use serde_json::{Value, json};
 
 use super::{check, examples, holds, home, prints};
-use crate::GOOD;
 use crate::serve::{PATH, Server, library, start};
 use crate::serve_http::{ask_new, request};
+use crate::{GOOD, serve_calls};
 
 pub(super) const SCENARIOS: &[fn()] = &[exports, installs, serves];
 
@@ -147,6 +147,8 @@ fn serves() {
     let call = json!({ "name": "load_skill", "arguments": { "name": "pdf" } });
     let answered = ask_new(&address, "tools/call", call, &[bearer]);
     assert_eq!(answered.status, 200, "{answered:?}");
+    let wrong = ("Authorization", "Bearer a-token-that-somebody-guessed-0123456789");
+    assert_eq!(ask_new(&address, "tools/list", json!({}), &[wrong]).status, 401);
     assert_eq!(request(&address, "GET", "/healthz", &[], "").status, 200);
     let mut logged = Vec::new();
     while logged.len() < 3 {
@@ -161,9 +163,13 @@ fn serves() {
     }
     rep_test_support::wait_until("the call is recorded", rep_test_support::DEADLINE, || {
         let calls = super::prints(&scratch, "audit-calls", 0, &["audit", "--calls", "--json"]);
-        calls["calls"].as_array().is_some_and(|calls| !calls.is_empty())
+        calls["calls"].as_array().is_some_and(|calls| calls.len() > 1)
     });
     drop(server);
-    holds("audit-record", &home(&scratch, ".local/share/repertoire/calls.jsonl"));
+    let file = home(&scratch, ".local/share/repertoire/calls.jsonl");
+    holds("audit-record", &file);
+    // A full file is continued by another one.
+    serve_calls::fill_record(&scratch, &["--record-size", "1"], &file);
+    holds("audit-record", &file);
     holds("audit-head", &home(&scratch, ".local/share/repertoire/calls.head"));
 }

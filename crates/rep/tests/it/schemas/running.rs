@@ -8,8 +8,10 @@ use crate::policy::typed;
 use crate::records::piped;
 use crate::{api, deps, policy, rep, run};
 
-pub(super) const SCENARIOS: &[fn()] =
-    &[runs, failures, nested, conflicts, tasks, commands, requests, workflows, policies, secrets, records, packages];
+pub(super) const SCENARIOS: &[fn()] = &[
+    runs, failures, nested, conflicts, tasks, commands, requests, workflows, policies, secrets, tokens, records,
+    packages,
+];
 
 /// Where the runtime keeps things for its user.
 const KEPT: &str = ".local/share/repertoire";
@@ -201,6 +203,17 @@ fn secrets() {
     prints(&scratch, "secrets", 0, &["secrets", "rm", "A", "--json"]);
     prints(&scratch, "secrets", 1, &["secrets", "rm", "A", "--json"]);
     printed("error", 2, &piped(&scratch, &["secrets", "set", "A", "--json"], b""));
+}
+
+fn tokens() {
+    let scratch = ScratchFolder::new();
+    let new = ["token", "new", "one", "--scope", "run", "--skill", "a*", "--expires", "1d", "--json"];
+    prints(&scratch, "token", 0, &new);
+    prints(&scratch, "token", 0, &["token", "list", "--json"]);
+    holds("tokens-file", &home(&scratch, &format!("{KEPT}/tokens.json")));
+    prints(&scratch, "token", 0, &["token", "revoke", "one", "--json"]);
+    prints(&scratch, "token", 1, &["token", "revoke", "one", "--json"]);
+    prints(&scratch, "error", 2, &["token", "new", "a b", "--json"]);
 }
 
 /// A log that was cut in the middle of a record.
