@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs the editors of the tests in a directory, without changing the system: setup.sh DIRECTORY [vscode]
 #   nvim-0.12, nvim-0.10, hx   from packages of newer Debian releases, extracted: about 35 MB of downloads
+#   emacs                      from Debian, extracted: about 90 MB
+#   claude                     from npm: about 80 MB. Only its commands for plugins are used, which need no account.
 #   code-server, playwright    with `vscode`, from npm: about 800 MB. Chromium is that of the distribution.
 # Prints nothing but errors. Use: REP_EDITORS=DIRECTORY cargo test -p rep --test it lsp::editors
 set -euo pipefail
@@ -33,11 +35,32 @@ extract() {
   for package in "cache-$release"/archives/*.deb; do dpkg -x "$package" "root-$release"; done
 }
 
+# Writes a script that starts Emacs, which has to be told where its files are.
+write_emacs_launcher() {
+  local root=$1 launcher=$2 libraries share exec
+  libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
+  share=$(echo "$root"/usr/share/emacs/[0-9]*)
+  exec=$(echo "$root"/usr/libexec/emacs/*/x86_64-linux-gnu)
+  printf '#!/bin/sh\nexport EMACSDATA=%s EMACSDOC=%s EMACSPATH=%s EMACSLOADPATH=%s\n' "$share/etc" "$share/etc" "$exec" \
+    "$(find "$share/lisp" -type d ! -name obsolete | paste -sd:)" >"$launcher"
+  printf 'exec %s/usr/lib64/ld-linux-x86-64.so.2 --library-path %s %s --dump-file=%s "$@"\n' \
+    "$root" "$libraries" "$root/usr/bin/emacs-nox" "$(echo "$exec"/*.pdmp)" >>"$launcher"
+  chmod +x "$launcher"
+}
+
 extract forky neovim hx
-extract trixie neovim
+extract trixie neovim emacs-nox
+write_emacs_launcher "$PWD/root-trixie" ../emacs
 write_launcher "$PWD/root-forky" nvim VIMRUNTIME usr/share/nvim/runtime ../nvim-0.12
 write_launcher "$PWD/root-trixie" nvim VIMRUNTIME usr/share/nvim/runtime ../nvim-0.10
 write_launcher "$PWD/root-forky" hx HELIX_RUNTIME usr/lib/hx/runtime ../hx
+
+# The program itself is in the package for the platform, so no install script is needed.
+cd "$folder"
+mkdir -p claude-code
+npm install --no-audit --no-fund --silent --ignore-scripts --prefix claude-code @anthropic-ai/claude-code-linux-x64
+printf '#!/bin/sh\nexec %s "$@"\n' "$folder/claude-code/node_modules/@anthropic-ai/claude-code-linux-x64/claude" >claude
+chmod +x claude
 [ "${2:-}" = vscode ] || exit 0
 
 # code-server needs a newer Node than the distribution has, and the headers of Kerberos for its build.

@@ -74,8 +74,13 @@ pub(crate) fn uri(path: impl AsRef<Path>) -> String {
 impl LspClient {
     /// Starts the server without a handshake.
     pub(crate) fn spawn(scratch: &ScratchFolder) -> Self {
+        Self::spawn_command(scratch, Command::new(super::super::rep()))
+    }
+
+    /// Starts the server with a command that ends with the binary.
+    pub(crate) fn spawn_command(scratch: &ScratchFolder, mut command: Command) -> Self {
         let home = scratch.work_folder().with_file_name("home");
-        let mut child = Command::new(super::super::rep())
+        let mut child = command
             .arg("lsp")
             .current_dir(scratch.work_folder())
             .env("HOME", home)
@@ -121,8 +126,14 @@ impl LspClient {
         options: &Value,
     ) -> Self {
         let mut client = Self::spawn(scratch);
+        client.initialize(folders, capabilities, options);
+        client
+    }
+
+    /// Initializes the server for these folders.
+    pub(crate) fn initialize(&mut self, folders: &[PathBuf], capabilities: &Value, options: &Value) {
         let folders: Vec<Value> = folders.iter().map(|path| json!({ "uri": uri(path), "name": "x" })).collect();
-        client.initialized = client.request(
+        self.initialized = self.request(
             "initialize",
             json!({
                 "processId": std::process::id(),
@@ -132,8 +143,7 @@ impl LspClient {
                 "initializationOptions": options,
             }),
         );
-        client.notify("initialized", json!({}));
-        client
+        self.notify("initialized", json!({}));
     }
 
     /// Writes bytes as they are.

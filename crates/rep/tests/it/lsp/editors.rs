@@ -1,4 +1,5 @@
-//! The language server in real editors: Neovim and Helix. `.ci/full` adds newer versions of both, and VS Code.
+//! The language server in real editors: the Neovim of the distribution, and what `editors/tests/setup.sh` installs, which
+//! are newer Neovims, Helix, Emacs, VS Code and Claude Code.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -112,6 +113,84 @@ fn helix_shows_a_finding_and_applies_its_fix() {
         .expect("Python can be started");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), FIXED);
+}
+
+#[test]
+fn emacs_shows_fixes_and_completes() {
+    let Some(emacs) = find_newer("emacs") else {
+        return report_skipped("Emacs is not there; `editors/tests/setup.sh` installs it");
+    };
+    let scratch = ScratchFolder::new();
+    let file = scratch.write_file("skills/pdf/SKILL.md", SKILL);
+    let result = scratch.work_folder().join("result.json");
+    let run = Command::new(emacs)
+        .args(["--batch", "--quick", "--load"])
+        .arg(editors_folder().join("tests/emacs.el"))
+        .current_dir(scratch.work_folder())
+        .env("PATH", path_with_rep())
+        .env("HOME", scratch.work_folder().with_file_name("home"))
+        .env("REP_FILE", &file)
+        .env("REP_RESULT", &result)
+        .env("REP_CONFIG", editors_folder().join("emacs"))
+        .output()
+        .expect("Emacs can be started");
+    let text = std::fs::read_to_string(&result)
+        .unwrap_or_else(|_| panic!("Emacs wrote no result: {}", String::from_utf8_lossy(&run.stderr)));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["problem"], Value::Null, "{result}");
+    assert_eq!((&result["mode"], &result["server"]), (&json!("repertoire-skill-mode"), &json!("rep")));
+    let finding = result["findings"][0].as_str().unwrap();
+    assert!(finding.starts_with("repertoire [yaml-value-unquoted]:") && result["line"] == 2, "{result}");
+    assert_eq!((&result["fix"], &result["completions"]), (&json!("Put the value in quotes"), &json!(["license"])));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), FIXED);
+}
+
+#[test]
+fn the_packaged_extension_works_in_vs_code() {
+    let server = find_newer("code-server");
+    let (Some(server), Some(package)) = (server, find_newer("repertoire.vsix")) else {
+        return report_skipped(
+            "VS Code or the packaged extension is not there; `editors/tests/setup.sh` and `editors/vscode/build.sh` make them",
+        );
+    };
+    let scratch = ScratchFolder::new();
+    let file = scratch.write_file("skills/pdf/SKILL.md", SKILL.replace("😀 ", ""));
+    let playwright = server.with_file_name("server").join("playwright/node_modules/playwright-core");
+    let run = Command::new(editors_folder().join("tests/vscode.sh"))
+        .args([&server, &playwright, &package, &scratch.work_folder().join("skills"), &file])
+        .env("SCREENSHOT", scratch.work_folder().join("failed.png"))
+        .output()
+        .expect("the script can be started");
+    let (stdout, stderr) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{stdout}{stderr}");
+    let steps = ["must be quoted", "explained: ", "fixed and saved", "completed: license", "what the model sees"];
+    assert!(steps.iter().all(|step| stdout.contains(step)), "{stdout}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\nlicense: MIT\n") && text.contains("description: 'Fills forms: text fields."), "{text}");
+}
+
+#[test]
+fn claude_code_accepts_the_plugin_and_finds_the_server_in_it() {
+    let Some(claude) = find_newer("claude") else {
+        return report_skipped("Claude Code is not there; `editors/tests/setup.sh` installs it");
+    };
+    let scratch = ScratchFolder::new();
+    let plugin = editors_folder().join("claude-code");
+    let plugin = plugin.to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let run = Command::new(&claude)
+            .args(arguments)
+            .current_dir(scratch.work_folder())
+            .env("HOME", scratch.work_folder().with_file_name("home"))
+            .output()
+            .expect("Claude Code can be started");
+        let text = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "{text}");
+        text
+    };
+    assert!(run(&["plugin", "validate", plugin]).contains("Validation passed"));
+    let details = run(&["--plugin-dir", plugin, "plugin", "details", "repertoire"]);
+    assert!(details.contains("LSP servers (1)  repertoire"), "{details}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use rep_test_support::ScratchFolder;
+use rep_test_support::{ScratchFolder, is_program_installed, skip_unless_ci};
 use serde_json::{Value, json};
 
 use super::client::{LspClient, codes, full_capabilities, uri};
@@ -158,4 +158,66 @@ fn huge_lines_and_files_that_are_not_text_are_answered() {
     let found = client.wait_diagnostics(&pipe, |found| !found.is_empty());
     assert_eq!(codes(&found), ["file-irregular"]);
     assert_eq!(client.shut_down(), 0);
+}
+
+/// System calls that start a program, use the network, or change a file.
+const TRACED: &str = "trace=execve,%network,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,\
+                      symlink,symlinkat,link,linkat,truncate,ftruncate";
+
+#[test]
+fn the_server_starts_no_program_uses_no_network_and_changes_no_file() {
+    if !is_program_installed("strace") {
+        return skip_unless_ci("strace is not installed, so the server was not traced");
+    }
+    let scratch = ScratchFolder::new();
+    let outside = scratch.write_file("../outside/private.md", "# Private\n");
+    let file = scratch.write_file(
+        "skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: Fills forms: text fields. Use for forms.\n---\n\n# PDF\n\nSee [x](nope.md), \
+         [y](private.md), [z](../../../outside/private.md) and /other.\n\n```sh\nrm -rf /\n```\n",
+    );
+    scratch.write_file("skills/other/SKILL.md", SKILL.replace("name: pdf", "name: other"));
+    scratch.write_file("skills/pdf/tests/cases/one.yaml", "name: one\ntool: fill\n");
+    scratch.write_file("skills/pdf/scripts/fill.sh", "#!/bin/sh\ntouch /tmp/it-ran\n");
+    std::os::unix::fs::symlink(&outside, file.with_file_name("private.md")).unwrap();
+    let log = scratch.work_folder().with_file_name("trace");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-e", TRACED, "-o"]).arg(&log).arg(super::super::rep());
+    let mut client = LspClient::spawn_command(&scratch, command);
+    let mut capabilities = full_capabilities();
+    capabilities["workspace"].as_object_mut().unwrap().remove("didChangeWatchedFiles");
+    client.initialize(&[scratch.work_folder()], &capabilities, &Value::Null);
+    let text = client.open_file(&file);
+    client.wait_version(&file, 1);
+    client.replace(&file, 2, &format!("{text}\nMore.\n"));
+    client.wait_version(&file, 2);
+    let document = json!({ "textDocument": { "uri": uri(&file) } });
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    for line in 0..12 {
+        for method in ["hover", "completion", "definition", "prepareRename", "documentHighlight"] {
+            client.request_at(&format!("textDocument/{method}"), &file, (line, 7));
+        }
+    }
+    for method in ["documentLink", "documentSymbol", "foldingRange", "semanticTokens/full"] {
+        client.request(&format!("textDocument/{method}"), document.clone());
+    }
+    for method in ["inlayHint", "codeLens", "codeAction"] {
+        let mut params = document.clone();
+        (params["range"], params["context"]) = (range.clone(), json!({ "diagnostics": [] }));
+        client.request(&format!("textDocument/{method}"), params);
+    }
+    client.respond_to("workspace/executeCommand", json!({ "command": "repertoire.runTests", "arguments": ["x"] }));
+    let renamed = json!({ "files": [{ "oldUri": uri(&file), "newUri": uri(file.with_file_name("new.md")) }] });
+    client.request("workspace/willRenameFiles", renamed);
+    client.request("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    assert_eq!(client.shut_down(), 0);
+    let trace = std::fs::read_to_string(&log).unwrap();
+    let calls = |name: &str| trace.lines().filter(|line| line.contains(name)).collect::<Vec<_>>();
+    assert_eq!(calls("execve(").len(), 1, "only strace starts a program: {:?}", calls("execve("));
+    let reads = |line: &&str| {
+        (line.contains("openat(") && line.contains("O_RDONLY")) || line.contains("execve(") || line.contains("---")
+    };
+    let others: Vec<&str> = trace.lines().filter(|line| !reads(line) && line.contains('(')).collect();
+    assert!(others.is_empty(), "{others:#?}");
+    assert!(!calls("openat(").is_empty() && calls("outside/private").is_empty(), "{:?}", calls("outside/private"));
 }

@@ -202,6 +202,34 @@ fn a_host_decides_which_fields_are_offered_and_judged() {
 }
 
 #[test]
+fn a_host_gets_no_finding_for_the_fields_that_it_documents() {
+    let of_claude = "when_to_use: For forms.\nargument-hint: \"[file]\"\narguments: [file]\ndisable-model-invocation: false\n\
+                     user-invocable: true\nallowed-tools: Read Bash(git *)\ndisallowed-tools: Write\nmodel: opus\neffort: high\n\
+                     context: fork\nagent: Explore\nbackground: false\nhooks: {}\npaths: [\"*.pdf\"]\nshell: bash\nlicense: MIT\n\
+                     compatibility: Needs git.\nmetadata: {short-description: Fills forms}\n";
+    let of_copilot = "license: MIT\nallowed-tools: Read\nargument-hint: \"[file]\"\nuser-invocable: true\n\
+                      disable-model-invocation: false\ncontext: fork\n";
+    let of_codex = "metadata: {short-description: Fills forms}\n";
+    let of_cursor = "paths: [\"*.pdf\"]\ndisable-model-invocation: true\nmetadata: {a: b}\n";
+    for (host, fields) in
+        [("claude-code", of_claude), ("copilot", of_copilot), ("codex", of_codex), ("cursor", of_cursor)]
+    {
+        let scratch = ScratchFolder::new();
+        let text =
+            format!("---\nname: pdf\ndescription: Fills forms. Use for PDF forms.\n{fields}---\n\n# PDF\n\nDo it.\n");
+        let path = scratch.write_file("skills/pdf/SKILL.md", text);
+        let mut capabilities = full_capabilities();
+        capabilities["workspace"]["configuration"] = json!(false);
+        let options = json!({ "repertoire": { "host": host } });
+        let mut client = LspClient::start_in(&scratch, &[scratch.work_folder()], &capabilities, &options);
+        client.open_file(&path);
+        let found = client.wait_version(&path, 1);
+        assert!(found.is_empty(), "{host}: {found:#?}");
+        assert_eq!(client.shut_down(), 0);
+    }
+}
+
+#[test]
 fn token_costs_are_those_of_show() {
     let scratch = ScratchFolder::new();
     write_skills(&scratch);
@@ -246,6 +274,30 @@ fn a_hint_says_why_a_skill_is_not_listed() {
     let hints = client.request("textDocument/inlayHint", params);
     let label = hints[0]["label"].as_str().unwrap();
     assert!(label.ends_with("not listed by Claude Code: it does not search this directory"), "{label}");
+    assert_eq!(client.shut_down(), 0);
+}
+
+#[test]
+fn a_hint_names_the_skill_that_takes_precedence() {
+    let scratch = ScratchFolder::new();
+    let text = "---\nname: pdf\ndescription: Fills forms. Use for PDF forms.\n---\n\n# PDF\n";
+    scratch.write_file(".git/HEAD", "ref: refs/heads/main\n");
+    let paths = [".agents", ".claude"].map(|folder| scratch.write_file(&format!("{folder}/skills/pdf/SKILL.md"), text));
+    assert_eq!(scratch.run_program(super::super::rep(), &["trust"]).code, 0);
+    let mut capabilities = full_capabilities();
+    capabilities["workspace"]["configuration"] = json!(false);
+    let mut client = LspClient::start_in(&scratch, &[scratch.work_folder()], &capabilities, &Value::Null);
+    let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });
+    let labels: Vec<String> = paths
+        .iter()
+        .map(|path| {
+            client.open_file(path);
+            let params = json!({ "textDocument": { "uri": uri(path) }, "range": whole });
+            client.request("textDocument/inlayHint", params)[0]["label"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let shadowed: Vec<&String> = labels.iter().filter(|label| label.contains("shadowed by")).collect();
+    assert!(shadowed.len() == 1 && shadowed[0].contains("skills/pdf/SKILL.md"), "{labels:?}");
     assert_eq!(client.shut_down(), 0);
 }
 
