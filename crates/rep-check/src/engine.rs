@@ -350,25 +350,32 @@ fn collect_facts(skill: &Skill, profiles: Vec<Profile>, is_placed: bool) -> Skil
 
 /// Runs the rules that check several skills together. `neighbors` are the names of skills beside them that are not
 /// checked.
-pub fn check_skill_set(facts: &[SkillFacts], neighbors: &BTreeSet<String>, options: &CheckOptions) -> Vec<Finding> {
+pub fn check_skill_set(facts: &[&SkillFacts], neighbors: &BTreeSet<String>, options: &CheckOptions) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut names: BTreeSet<String> = facts.iter().filter_map(|fact| Some(fact.name.as_ref()?.0.clone())).collect();
     names.extend(neighbors.iter().cloned());
     let skill_count = facts.len() + neighbors.len();
+    let is_explicit = !options.profiles.is_empty();
+    // Many skills have the same profiles.
+    let mut profile_sets: Vec<&[Profile]> = facts.iter().map(|fact| fact.profiles.as_slice()).collect();
+    profile_sets.sort_unstable();
+    profile_sets.dedup();
     for rule in RULES.iter().copied() {
         let RuleCheck::Set(look) = rule.check else { continue };
-        let judged = |fact: &&SkillFacts| {
-            let active = ActiveProfiles { profiles: fact.profiles.clone(), is_explicit: !options.profiles.is_empty() };
+        let is_judged = |profiles: &[Profile]| {
+            let active = ActiveProfiles { profiles: profiles.to_vec(), is_explicit };
             is_rule_active(rule, &active, options)
         };
-        let concerned: Vec<SkillFacts> = facts.iter().filter(judged).cloned().collect();
+        let judged: Vec<&[Profile]> = profile_sets.iter().copied().filter(|profiles| is_judged(profiles)).collect();
+        let is_concerned = |fact: &&SkillFacts| judged.contains(&fact.profiles.as_slice());
+        let concerned: Vec<&SkillFacts> = facts.iter().copied().filter(is_concerned).collect();
         if concerned.is_empty() {
             continue;
         }
-        let mut profiles: Vec<Profile> = concerned.iter().flat_map(|fact| fact.profiles.clone()).collect();
+        let mut profiles = judged.concat();
         profiles.sort_unstable();
         profiles.dedup();
-        let active = ActiveProfiles { profiles, is_explicit: !options.profiles.is_empty() };
+        let active = ActiveProfiles { profiles, is_explicit };
         let mut found = SetFindings { drafts: Vec::new(), names, skill_count };
         look(&concerned, &mut found);
         names = found.names;

@@ -145,7 +145,7 @@ pub enum RuleCheck {
     /// longer than all other rules together.
     Scan(fn(&SkillScan, &mut Findings<'_>)),
     /// Checks several skills together.
-    Set(fn(&[SkillFacts], &mut SetFindings)),
+    Set(fn(&[&SkillFacts], &mut SetFindings)),
     /// The parser detects the fault; the rule only declares it.
     Parse,
 }

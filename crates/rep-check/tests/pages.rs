@@ -88,7 +88,11 @@ fn report(rule: &'static LintRule, example: &RuleExample) -> String {
         report.findings.extend(found.findings);
         facts.push(found.facts);
     }
-    report.findings.extend(check_skill_set(&facts, &std::collections::BTreeSet::new(), &options));
+    report.findings.extend(check_skill_set(
+        &facts.iter().collect::<Vec<_>>(),
+        &std::collections::BTreeSet::new(),
+        &options,
+    ));
     report.findings.retain(|finding| finding.rule.name == rule.name);
     report.sort_findings();
     report.findings.iter().map(render::render_concise).collect()

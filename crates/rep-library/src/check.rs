@@ -385,7 +385,7 @@ pub fn fill_checklists(paths: &[PathBuf]) -> Result<(Vec<SkillChecklist>, Vec<St
 /// Runs the rules that compare skills, in the order of their locations.
 pub fn compare_skills(set: &[(SkillLocation, SkillFacts)], options: &CheckOptions) -> Vec<Finding> {
     let neighbors = find_needed_neighbors(set);
-    let facts: Vec<SkillFacts> = set.iter().map(|(_, facts)| facts.clone()).collect();
+    let facts: Vec<&SkillFacts> = set.iter().map(|(_, facts)| facts).collect();
     rep_check::check_skill_set(&facts, &neighbors, options)
 }
 

@@ -33,7 +33,7 @@ struct DependencyStep {
 }
 
 /// Searches depth first, starting from the skills sorted by name. Each dependency is followed once.
-fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+fn check(skills: &[&SkillFacts], findings: &mut SetFindings) {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     for (number, skill) in skills.iter().enumerate() {
         if let Some((name, _)) = &skill.name {
@@ -72,7 +72,7 @@ fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
     }
 }
 
-fn report_cycle(skills: &[SkillFacts], circle: &[DependencyStep], findings: &mut SetFindings) {
+fn report_cycle(skills: &[&SkillFacts], circle: &[DependencyStep], findings: &mut SetFindings) {
     let name = |step: &DependencyStep| skills[step.skill].name.as_ref().map_or("", |(name, _)| name);
     let Some(first) = circle.first() else { return };
     let mut names: Vec<&str> = circle.iter().take(NAMES_SHOWN_MAX).map(name).collect();

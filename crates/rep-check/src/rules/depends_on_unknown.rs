@@ -14,7 +14,7 @@ pub(super) static RULE: LintRule = LintRule {
     check: RuleCheck::Set(check),
 };
 
-fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+fn check(skills: &[&SkillFacts], findings: &mut SetFindings) {
     // Nothing is known about the set of a skill without neighbors.
     if findings.skill_count() < 2 {
         return;

@@ -25,7 +25,7 @@ pub(super) static RULE: LintRule = LintRule {
     check: RuleCheck::Set(check),
 };
 
-fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+fn check(skills: &[&SkillFacts], findings: &mut SetFindings) {
     let mut named: Vec<(&str, &FindingLocation)> =
         skills.iter().filter_map(|skill| skill.name.as_ref()).map(|(name, place)| (name.as_str(), place)).collect();
     named.sort_by_key(|(_, place)| *place);

@@ -16,7 +16,7 @@ pub(super) static RULE: LintRule = LintRule {
     check: RuleCheck::Set(check),
 };
 
-fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+fn check(skills: &[&SkillFacts], findings: &mut SetFindings) {
     let count = skills.len() as u64;
     // `skills-too-many` reports the limit of the host.
     if count <= CLAUDE_API_SKILLS_2025.value || count > CLAUDE_API_SKILLS.value {

@@ -16,7 +16,7 @@ pub(super) static RULE: LintRule = LintRule {
     check: RuleCheck::Set(check),
 };
 
-fn check(skills: &[SkillFacts], findings: &mut SetFindings) {
+fn check(skills: &[&SkillFacts], findings: &mut SetFindings) {
     let limit = usize::try_from(CLAUDE_API_SKILLS.value).unwrap_or(usize::MAX);
     if let Some(first_over) = skills.get(limit) {
         let message = format!("{} skills; a request accepts at most {limit}", skills.len());
