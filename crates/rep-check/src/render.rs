@@ -51,6 +51,7 @@ pub struct ReportRenderer<'a> {
     count: usize,
     fingerprints: FingerprintCounter,
     suites: junit::SuiteBuffer,
+    notes: text::NoteLimit,
 }
 
 impl<'a> ReportRenderer<'a> {
@@ -58,7 +59,7 @@ impl<'a> ReportRenderer<'a> {
     pub fn new(format: ReportFormat, paint: ColourMode, overview: &'a ReportOverview, root: &str) -> Self {
         let root = if root.is_empty() { String::new() } else { format!("{}/", root.trim_end_matches('/')) };
         let (fingerprints, suites) = (FingerprintCounter::default(), junit::SuiteBuffer::default());
-        Self { format, paint, overview, root, count: 0, fingerprints, suites }
+        Self { format, paint, overview, root, count: 0, fingerprints, suites, notes: text::NoteLimit::default() }
     }
 
     /// Returns what precedes the findings.
@@ -80,6 +81,7 @@ impl<'a> ReportRenderer<'a> {
     pub fn render_finding(&mut self, finding: &Finding) -> String {
         let is_first = self.count == 0;
         let mut text = match self.format {
+            ReportFormat::Text if !self.notes.admits(finding, self.overview) => return String::new(),
             ReportFormat::Text => text::render_finding(finding, self.paint) + "\n",
             ReportFormat::ErrorText if finding.level != Level::Error => return String::new(),
             ReportFormat::ErrorText if is_first => text::render_finding(finding, self.paint),
@@ -110,7 +112,9 @@ impl<'a> ReportRenderer<'a> {
     /// Returns what follows the findings.
     pub fn render_end(&mut self) -> String {
         match self.format {
-            ReportFormat::Text => text::render_summary(self.overview.summary, self.paint),
+            ReportFormat::Text => {
+                self.notes.render(self.overview, self.paint) + &text::render_summary(self.overview.summary, self.paint)
+            }
             ReportFormat::ErrorText | ReportFormat::Github | ReportFormat::Concise => String::new(),
             ReportFormat::Statistics => text::render_statistics(self.overview, self.paint),
             ReportFormat::Json => json::render_end(self.overview, self.count == 0),

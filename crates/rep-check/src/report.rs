@@ -305,6 +305,8 @@ pub struct ReportOverview {
     pub rules: Vec<RuleCount>,
     /// Whether the counts of rules are part of the report.
     pub wants_statistics: bool,
+    /// Whether text shows only the first notes of a rule that has many.
+    pub is_shortened: bool,
 }
 
 impl ReportOverview {
@@ -314,6 +316,12 @@ impl ReportOverview {
         overview.summary.skills = report.skills;
         report.findings.iter().for_each(|finding| overview.add(finding));
         overview
+    }
+
+    /// Returns the number of notes of a rule.
+    pub(crate) fn count_notes(&self, rule: &str) -> usize {
+        let row = self.rules.binary_search_by_key(&(rule, Level::Info), |row| (row.rule.name, row.level));
+        row.map_or(0, |index| self.rules[index].count)
     }
 
     /// Counts one more finding.

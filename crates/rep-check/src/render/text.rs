@@ -1,5 +1,7 @@
 //! Renders text for people: each finding with its location, the source line and the help.
 
+use std::collections::BTreeMap;
+
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -83,6 +85,41 @@ pub(super) fn render_finding(finding: &Finding, paint: ColourMode) -> String {
         out.push_str(&format!("{}: suggested; apply it with `rep check --fix --unsafe-fixes`\n", note("fix")));
     }
     out
+}
+
+/// A rule with more notes than this is shortened, so that notes do not bury errors.
+const NOTES_MAX: usize = 10;
+/// The number of notes of such a rule that are shown.
+const NOTES_SHOWN: usize = 5;
+
+/// Counts the notes of each rule that were shown.
+#[derive(Default)]
+pub(super) struct NoteLimit {
+    shown: BTreeMap<&'static str, usize>,
+}
+
+impl NoteLimit {
+    /// Whether a finding is shown.
+    pub(super) fn admits(&mut self, finding: &Finding, overview: &ReportOverview) -> bool {
+        let rule = finding.rule.name;
+        if !overview.is_shortened || finding.level != Level::Info || overview.count_notes(rule) <= NOTES_MAX {
+            return true;
+        }
+        let shown = self.shown.entry(rule).or_default();
+        *shown += 1;
+        *shown <= NOTES_SHOWN
+    }
+
+    /// Says how many notes of each rule were not shown.
+    pub(super) fn render(&self, overview: &ReportOverview, paint: ColourMode) -> String {
+        let hidden = |rule: &str| {
+            let more = overview.count_notes(rule).saturating_sub(NOTES_SHOWN);
+            let head = paint.apply_style(level_style(Level::Info), &format!("info[{rule}]"));
+            format!("{head}: {more} more notes; `rep check --select {rule}` shows all\n")
+        };
+        let lines: String = self.shown.keys().map(|rule| hidden(rule)).collect();
+        if lines.is_empty() { lines } else { lines + "\n" }
+    }
 }
 
 /// The maximum number of other places that are shown.

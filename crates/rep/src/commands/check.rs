@@ -22,8 +22,8 @@ use crate::output::Output;
 /// Check skills and report what to fix
 ///
 /// Each file is checked against the profile that matches its format, and against the fast security rules. To check
-/// as strictly as a host does, name its profile. Exits with 1 if there is an error; `-q` prints errors only. A
-/// baseline hides the known findings of an existing repository.
+/// as strictly as a host does, name its profile. Exits with 1 if there is an error. `-q` prints errors only, `-v` all
+/// notes. A baseline hides known findings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -201,6 +201,7 @@ fn check_once(args: &Args, groups: &[CheckGroup], output: &mut Output) -> Result
     filter.apply(args, &mut report, output).map_err(as_json)?;
     let mut overview = report.overview();
     overview.wants_statistics = args.statistics;
+    overview.is_shortened = args.select.is_empty() && !output.is_verbose;
     print_report(args, &report, &overview, output);
     // The report is already printed, so a write failure goes to stderr only.
     if let Some((last, others)) = failed.split_last() {

@@ -116,3 +116,32 @@ fn a_report_without_findings_is_complete_in_every_format() {
     assert_eq!(log["runs"][0]["results"], serde_json::json!([]));
     assert_eq!(json(&run(&scratch, &["check", "--format", "json"]))["findings"], serde_json::json!([]));
 }
+
+#[test]
+fn many_notes_of_a_rule_are_shortened_in_text_only() {
+    let scratch = ScratchFolder::new();
+    let write = |number: usize| {
+        let text = format!(
+            "---\nname: s{number}\ndescription: Fills forms. Use for forms.\nversion: 1.0.0\n---\n\n# S\n\nDo.\n"
+        );
+        scratch.write_file(&format!("s{number}/SKILL.md"), text);
+    };
+    let shown = |arguments: &[&str]| {
+        let found = run(&scratch, &[&["check"], arguments].concat());
+        assert_eq!(found.code, 0, "{found:?}");
+        (found.stdout.matches("info[field-unknown]: field `version`").count(), found.stdout)
+    };
+    (0..10).for_each(write);
+    assert_eq!(shown(&[]).0, 10);
+    write(10);
+    let (count, text) = shown(&[]);
+    assert_eq!(count, 5);
+    assert!(
+        text.contains("info[field-unknown]: 6 more notes; `rep check --select field-unknown` shows all\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("checked 11 skills: 11 notes\n"), "{text}");
+    assert_eq!((shown(&["-v"]).0, shown(&["--select", "field-unknown"]).0), (11, 11));
+    let (_, json) = shown(&["--format", "json"]);
+    assert_eq!(json.matches("\"field-unknown\"").count(), 11);
+}
