@@ -190,7 +190,7 @@ fn starts_clause(words: &WordList<'_>, start: usize, index: usize, end: usize) -
         || words.longest_phrase_at(head, &["make sure", "you must"]).is_some();
     between.contains(['—', '–', '→', ';'])
         || between.trim_start().starts_with("- ")
-        || words.lower_at(index) == "because"
+        || words.lower_at(index) == "because" && !limits_instruction(words, index)
         || between.trim_end() == ":" && (is_marked || words.is_imperative(head))
         || is_marked && (is_comma || words.is_any_of(index, "but and then"))
         || is_comma && leaves_prohibition(words, start, index, end)
@@ -228,12 +228,18 @@ pub(super) fn find_clause_head(words: &WordList<'_>, range: Range<usize>) -> usi
 /// Returns where the reason after a clause starts. The reason is not part of the instruction.
 pub(super) fn find_reason_start(words: &WordList<'_>, range: Range<usize>) -> usize {
     let is_reason = |index: &usize| {
-        LEXICON.reasons.match_length_at(words, *index).is_some()
+        LEXICON.reasons.match_length_at(words, *index).is_some() && !limits_instruction(words, *index)
             || words.gap_before(*index).contains(',')
                 && words.is_any_of(*index, "since as so it this which")
                 && words.lower_at(*index + 1) != "well"
     };
     (range.start + 1..range.end).find(is_reason).unwrap_or(range.end)
+}
+
+/// Whether a `because` belongs to the instruction itself: `Don't flatten modules just because they are small` does not
+/// forbid flattening modules.
+fn limits_instruction(words: &WordList<'_>, index: usize) -> bool {
+    words.lower_at(index) == "because" && index > 0 && words.is_any_of(index - 1, "just only simply merely solely")
 }
 
 fn parse_clause(words: &WordList<'_>, part: Range<usize>) -> Option<SentenceClause> {

@@ -189,6 +189,10 @@ fn classify_lead_line(text: &str) -> SectionRole {
     if words.is_any_of(0, "to instead") {
         return SectionRole::Procedure;
     }
+    // The items describe what is wrong: `No opinions` is an observation there.
+    if words.is_any_of(0, "symptom symptoms signs") {
+        return SectionRole::Trouble;
+    }
     if words.len() <= 4 && words.contains_any(0..words.len(), &remedy) {
         return SectionRole::Rules;
     }

@@ -67,7 +67,7 @@ macro_rules! rules {
 
 rules! {
     NEVER_MARKER "never.marker" "never" 95 "A sentence that forbids something: `never`, `do not`, `must not`, `avoid`"
-        ["Never push to `main`." => "push", "| Key | Notes |\n|-|-|\n| id | Never change this number |" => "change this"] ["## Examples\n\nNever push."];
+        ["Never push to `main`." => "push", "Don't flatten modules just because they are small." => "just because they are small", "| Key | Notes |\n|-|-|\n| id | Never change this number |" => "change this"] ["## Examples\n\nNever push."];
     NEVER_IF "never.if" "never" 85 "A sentence that forbids something under a condition"
         ["If the build is red, do not merge." => "merge if the build is red"] ["If the build is red, read the log."];
     NEVER_MODAL "never.modal" "never" 80 "A sentence with `must not` or `must never` about a thing"
@@ -79,7 +79,8 @@ rules! {
     NEVER_TABLE "never.table" "never" 85 "A cell in a table column of things to avoid"
         ["| Never | Why |\n|-|-|\n| Push to main | It breaks |" => "Push"] ["| Path | Why |\n|-|-|\n| main | Safe |"];
     NEVER_NO "never.no" "never" 80 "`No` with a noun, in a list of rules or in capitals"
-        ["## Rules\n\n- No force pushes" => "force pushes"] ["## Rules\n\n- Nothing else"];
+        ["## Rules\n\n- No force pushes" => "force pushes"]
+        ["## Rules\n\n- Nothing else", "## Rules\n\nSymptoms of a bad review:\n\n- No opinions, just neutral reporting"];
     NEVER_MISTAKE "never.mistake" "never" 82 "An item in a list of mistakes"
         ["## Common mistakes\n\n- Guessing paths" => "Guessing paths"] ["## Symptoms\n\n- Guessing paths"];
     ALWAYS_MARKER "always.marker" "always" 92 "A sentence that requires something: `always`, `you must`, `make sure`"
