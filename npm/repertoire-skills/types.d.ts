@@ -282,6 +282,8 @@ export interface ScannedSkill {
   path: string;
   /** `block` if there is an error, `review` if there is a warning, else `clear`. */
   verdict: "clear" | "review" | "block";
+  /** What it does, in words. */
+  summary: string[];
   /** What its code needs. An unknown part of an argument is `*`. */
   capabilities: {
     /** The files that it reads. */
@@ -321,6 +323,46 @@ export interface ScannedBehaviour {
   layers: integer;
   /** The capability that it needs, if it needs one. */
   capability?: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+}
+
+/**
+ * The smallest declarations that cover what skills do.
+ * @output scan-declare
+ * @version 1
+ * @command rep scan --declare --json
+ */
+export interface NeededDeclarations {
+  /** The skills, sorted by path. */
+  skills: {
+    /** The name that it declares, or else that of its directory. */
+    name: string;
+    /** The skill, as the caller named it. */
+    path: string;
+    /** `block` if there is an error, `review` if there is a warning, else `clear`. */
+    verdict: "clear" | "review" | "block";
+    /** The permissions. */
+    permissions: Permissions;
+    /** The secrets. */
+    secrets: string[];
+    /** What cannot be declared. */
+    cannot_declare: {
+      /** The kind of capability. */
+      kind: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+      /** The path, host or name. */
+      argument: string;
+      /** Why. */
+      reason: string;
+    }[];
+    /** With `--write`, where it was written; null if nothing was. */
+    written: {
+      /** `manifest` for a Universal skill, `grants` for the grants of the user. */
+      to?: "manifest" | "grants";
+      /** The file, if it is a manifest. */
+      file?: string;
+      /** Why it was not written. */
+      error?: string;
+    } | null;
+  }[];
 }
 
 /**
@@ -1157,6 +1199,28 @@ export interface ShownSkill {
   permissions: unknown;
   /** The tools of the host that it may use. */
   allowed_tools: string[];
+  /** What its code does. */
+  scan: {
+    /** `block` if there is an error, `review` if there is a warning, else `clear`. */
+    verdict: "clear" | "review" | "block";
+    /** What it does, in words. */
+    summary: string[];
+    /** What its code needs. An unknown part of an argument is `*`. */
+    capabilities: {
+      /** The files that it reads. */
+      read: string[];
+      /** The files that it writes. */
+      write: string[];
+      /** The hosts that it connects to. */
+      connect: string[];
+      /** The programs that it starts. */
+      spawn: string[];
+      /** The variables of the environment that it reads, without those of the session. */
+      env: string[];
+      /** The variables that it reads and whose names say that they are secrets. */
+      secrets: string[];
+    };
+  };
   /** The skills it depends on. */
   depends_on: Dependency[];
   /** What was found while it was loaded. */
@@ -2677,6 +2741,28 @@ export interface ApprovalsFile {
     at: string;
     /** For a tool of an MCP server: the SHA-256 digest of what the server said about it. */
     definition?: string;
+  }>;
+}
+
+/**
+ * What the user grants to skills that cannot declare it.
+ * @output grants-file
+ * @version 1
+ * @file grants.json: in the data directory
+ */
+export interface GrantsFile {
+  /** The version of this form. */
+  version: integer;
+  /** The grants, by the digest of the skill. */
+  grants: Record<string, {
+    /** The skill. */
+    skill: string;
+    /** When it was granted. */
+    at: string;
+    /** The permissions. */
+    permissions: Permissions;
+    /** The secrets. */
+    secrets: string[];
   }>;
 }
 

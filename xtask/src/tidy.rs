@@ -16,7 +16,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("rep-model", &["rep-test-support"]),
     ("rep-sandbox", &["rep-permissions", "rep-storage", "rep-test-support"]),
     ("rep-scan", &["rep-archive", "rep-model", "rep-test-support"]),
-    ("rep-check", &["rep-model", "rep-scan", "rep-test-support"]),
+    ("rep-check", &["rep-model", "rep-permissions", "rep-scan", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
     ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),
     ("rep-mcp-client", &["rep-net", "rep-permissions", "rep-test-support"]),

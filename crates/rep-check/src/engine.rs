@@ -122,16 +122,13 @@ pub fn detect_dialects(skill: &Skill) -> Vec<Profile> {
 /// The check function of a rule for one skill.
 type SkillCheckFn = fn(&Skill, &mut Findings<'_>);
 
-/// The check function of a rule about a scan.
-type ScanCheckFn = fn(&SkillScan, &mut Findings<'_>);
-
 /// The rules that apply to a set of profiles and options.
 struct ActiveRules {
     profiles: Vec<Profile>,
     /// The rules for one skill, with their check functions.
     rules: Vec<(&'static LintRule, SkillCheckFn)>,
-    /// The rules about a scan, with their check functions.
-    scan_rules: Vec<(&'static LintRule, ScanCheckFn)>,
+    /// The rules that need a scan.
+    scan_rules: Vec<&'static LintRule>,
     /// Whether any rule checks sets of skills.
     has_set_rules: bool,
 }
@@ -142,16 +139,12 @@ impl ActiveRules {
             RULES.iter().copied().filter(|rule| is_rule_active(rule, active, options)).collect();
         let of_skill = |rule: &&'static LintRule| match rule.check {
             RuleCheck::Skill(look) => Some((*rule, look)),
-            RuleCheck::Set(_) | RuleCheck::Scan(_) | RuleCheck::Parse => None,
-        };
-        let of_scan = |rule: &&'static LintRule| match rule.check {
-            RuleCheck::Scan(look) => Some((*rule, look)),
-            RuleCheck::Set(_) | RuleCheck::Skill(_) | RuleCheck::Parse => None,
+            RuleCheck::Set(_) | RuleCheck::Scan(_) | RuleCheck::Declaration(_) | RuleCheck::Parse => None,
         };
         Self {
             profiles: active.profiles.clone(),
             rules: wanted.iter().filter_map(of_skill).collect(),
-            scan_rules: wanted.iter().filter_map(of_scan).collect(),
+            scan_rules: wanted.iter().copied().filter(|rule| rule.check.needs_scan()).collect(),
             has_set_rules: wanted.iter().any(|rule| matches!(rule.check, RuleCheck::Set(_))),
         }
     }
@@ -271,9 +264,13 @@ fn run_scan_rules(
     };
     let shapes = OnceCell::new();
     let mut findings = Vec::new();
-    for (rule, look) in &wanted.scan_rules {
+    for rule in &wanted.scan_rules {
         let mut found = Findings::new(options.strict_schema, options.seed_regex, &shapes);
-        look(scan, &mut found);
+        match rule.check {
+            RuleCheck::Scan(look) => look(scan, &mut found),
+            RuleCheck::Declaration(look) => look(skill, scan, &mut found),
+            RuleCheck::Skill(_) | RuleCheck::Set(_) | RuleCheck::Parse => {}
+        }
         let drafts = found.into_drafts();
         findings.extend(drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
     }
@@ -300,7 +297,7 @@ fn is_rule_active(rule: &LintRule, active: &ActiveProfiles, options: &CheckOptio
     (options.select.is_empty() || options.select.iter().any(|name| name == rule.name))
         && !options.ignore.iter().any(|name| name == rule.name)
         && active.level(rule, ALL, DetectedLevel::AsRule).is_some()
-        && (active.is_explicit || !matches!(rule.check, RuleCheck::Scan(_)))
+        && (active.is_explicit || !rule.check.needs_scan())
 }
 
 fn assign_level(

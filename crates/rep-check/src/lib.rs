@@ -15,10 +15,12 @@
 //! ```
 
 mod allow_comments;
+mod allowed_tools;
 mod boolean_words;
 pub mod checklist;
 mod consequences;
 mod data_path;
+pub mod declaration;
 mod description;
 mod draft;
 mod engine;

@@ -144,6 +144,8 @@ pub enum RuleCheck {
     /// Reports what a scan of the skill's code found. Runs only if the user selected the profile, because a scan takes
     /// longer than all other rules together.
     Scan(fn(&SkillScan, &mut Findings<'_>)),
+    /// Compares what a scan found with what the skill declares. Runs when rules about scans do.
+    Declaration(fn(&Skill, &SkillScan, &mut Findings<'_>)),
     /// Checks several skills together.
     Set(fn(&[&SkillFacts], &mut SetFindings)),
     /// The parser detects the fault; the rule only declares it.
@@ -168,6 +170,13 @@ pub struct LintRule {
     pub page: &'static str,
     /// The check itself.
     pub check: RuleCheck,
+}
+
+impl RuleCheck {
+    /// Whether the rule needs a scan of the skill's code.
+    pub const fn needs_scan(&self) -> bool {
+        matches!(self, RuleCheck::Scan(_) | RuleCheck::Declaration(_))
+    }
 }
 
 impl LintRule {

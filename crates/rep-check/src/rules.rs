@@ -13,6 +13,7 @@ mod allow_without_reason;
 mod allowed_tools_commas;
 mod allowed_tools_list;
 mod allowed_tools_mapping;
+mod bash_unrestricted;
 mod body_empty;
 mod body_too_long;
 mod body_too_many_tokens;
@@ -103,10 +104,13 @@ mod package_name_lookalike;
 mod package_run_unpinned;
 mod path_absolute;
 mod path_mentioned_missing;
+mod permission_broader_than_used;
 mod permission_glob_literal;
 mod permission_glob_negated;
 mod permission_outside;
 mod permission_overbroad;
+mod permission_undeclared;
+mod permission_unused;
 mod permissions_missing;
 mod persistence_added;
 mod placeholder_text;
@@ -126,6 +130,7 @@ mod pmcp_tag_not_kebab;
 mod private_file_read;
 mod private_file_sent;
 mod privilege_raised;
+mod program_not_approved;
 mod protection_disabled;
 mod redaction_off;
 mod redaction_undeclared;
@@ -211,6 +216,7 @@ pub static RULES: &[&LintRule] = &[
     &allowed_tools_commas::RULE,
     &allowed_tools_list::RULE,
     &allowed_tools_mapping::RULE,
+    &bash_unrestricted::RULE,
     &body_empty::RULE,
     &body_too_long::RULE,
     &body_too_many_tokens::RULE,
@@ -301,10 +307,13 @@ pub static RULES: &[&LintRule] = &[
     &package_run_unpinned::RULE,
     &path_absolute::RULE,
     &path_mentioned_missing::RULE,
+    &permission_broader_than_used::RULE,
     &permission_glob_literal::RULE,
     &permission_glob_negated::RULE,
     &permission_outside::RULE,
     &permission_overbroad::RULE,
+    &permission_undeclared::RULE,
+    &permission_unused::RULE,
     &permissions_missing::RULE,
     &persistence_added::RULE,
     &placeholder_text::RULE,
@@ -324,6 +333,7 @@ pub static RULES: &[&LintRule] = &[
     &private_file_read::RULE,
     &private_file_sent::RULE,
     &privilege_raised::RULE,
+    &program_not_approved::RULE,
     &protection_disabled::RULE,
     &redaction_off::RULE,
     &redaction_undeclared::RULE,

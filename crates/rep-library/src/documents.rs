@@ -10,5 +10,5 @@ mod skill;
 
 pub use answers::{ask_document, query_document, query_miss_document};
 pub use listing::{dependencies_to_json, list_document, prompt_document, search_document, select_document};
-pub use scan::scan_document;
+pub use scan::{scan_document, scan_summary_document, scanned_skill_document};
 pub use skill::{list_companion_findings, show_document};

@@ -3,13 +3,17 @@
 //! The user's settings count here; what a skill says about itself does not, so allow comments are ignored. A nested skill
 //! is part of the skill around it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use rep_check::{CheckOptions, Finding, FindingLocation, Level, Profile, SkillChecker};
-use rep_scan::{Behaviour, Capabilities};
+use rep_check::declaration::{NeededDeclaration, add_declaration};
+use rep_check::{CheckOptions, Finding, FindingLocation, Level, Profile, SkillChecker, detect_dialects};
+use rep_model::{Fault, FileContent, Skill, TreeEntry};
+use rep_scan::{Behaviour, BehaviourKind, Capabilities};
 
 use crate::LibraryError;
 use crate::check::{CheckGroup, read_open_skill};
+use crate::decisions::{SkillContents, TextRetention};
 use crate::discovery::SkillLocation;
 use crate::open_files::OpenFiles;
 use crate::parallel::{SkillProgress, for_each_skill};
@@ -32,6 +36,17 @@ impl ScanVerdict {
             Self::Clear => "clear",
             Self::Review => "review",
             Self::Block => "block",
+        }
+    }
+}
+
+impl ScanVerdict {
+    /// Returns what follows from the levels of findings.
+    pub fn from_findings(findings: &[Finding]) -> Self {
+        match findings.iter().map(|finding| finding.level).max() {
+            Some(Level::Error) => ScanVerdict::Block,
+            Some(Level::Warning) => ScanVerdict::Review,
+            Some(Level::Info) | None => ScanVerdict::Clear,
         }
     }
 }
@@ -61,11 +76,33 @@ pub struct ScannedSkill {
 impl ScannedSkill {
     /// Returns what follows from the levels of the findings.
     pub fn verdict(&self) -> ScanVerdict {
-        match self.findings.iter().map(|finding| finding.level).max() {
-            Some(Level::Error) => ScanVerdict::Block,
-            Some(Level::Warning) => ScanVerdict::Review,
-            Some(Level::Info) | None => ScanVerdict::Clear,
+        ScanVerdict::from_findings(&self.findings)
+    }
+
+    /// Scans a skill that is read and parsed. `shown` is its path for display.
+    pub fn from_skill(skill: &Skill, shown: &str) -> Self {
+        let options =
+            CheckOptions { profiles: vec![Profile::Security], ignores_allow_comments: true, ..CheckOptions::default() };
+        Self::with_checker(skill, Vec::new(), shown, &SkillChecker::new(options))
+    }
+
+    fn with_checker(skill: &Skill, faults: Vec<Fault>, shown: &str, checker: &SkillChecker) -> Self {
+        let (scan, findings) = checker.scan_skill(skill, faults);
+        let locate = |behaviour: Behaviour| LocatedBehaviour {
+            place: FindingLocation::from_span(skill, &behaviour.file, behaviour.span),
+            behaviour,
+        };
+        Self {
+            name: skill.name().unwrap_or(&skill.tree.folder).to_owned(),
+            shown: shown.to_owned(),
+            behaviours: scan.behaviours.into_iter().map(locate).collect(),
+            findings,
         }
+    }
+
+    /// Describes what the skill does in plain words, the most telling first.
+    pub fn describe(&self) -> Vec<String> {
+        describe_behaviours(self.behaviours.iter().map(|located| &located.behaviour))
     }
 
     /// Returns what the skill needs.
@@ -112,17 +149,157 @@ pub fn scan_paths(
     Ok(ScannedPaths { skills: scanned.into_iter().map(|(_, skill)| skill).collect(), notes })
 }
 
-fn scan_location(found: &SkillLocation, checker: &SkillChecker) -> ScannedSkill {
+/// What a skill would have to declare, and where.
+#[derive(Clone, Debug)]
+pub struct DeclarationPlan {
+    /// The name that it declares, or else that of its directory.
+    pub name: String,
+    /// The path for display.
+    pub shown: String,
+    /// What follows from its findings.
+    pub verdict: ScanVerdict,
+    /// The smallest declaration.
+    pub needed: NeededDeclaration,
+    /// Where it belongs.
+    pub place: DeclarationPlace,
+}
+
+/// Where a declaration belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeclarationPlace {
+    /// In the manifest: a Universal skill.
+    Manifest {
+        /// The file.
+        file: PathBuf,
+        /// Its content.
+        before: Vec<u8>,
+        /// Its content with the declaration; `None` if nothing is missing.
+        after: Option<String>,
+    },
+    /// In the user's own grants, because the dialect of the skill has no permissions.
+    Grants {
+        /// The digest of the directory.
+        digest: String,
+    },
+    /// Nowhere, for a reason.
+    Nowhere(String),
+}
+
+/// Computes what the skills below the paths of each group would have to declare.
+pub fn plan_declarations(
+    groups: &[CheckGroup],
+    progress: &(dyn Fn(SkillProgress) + Sync),
+) -> Result<(Vec<DeclarationPlan>, Vec<String>), LibraryError> {
+    let (mut all, mut all_notes) = (Vec::new(), Vec::new());
+    for group in groups {
+        let options =
+            CheckOptions { profiles: vec![Profile::Security], ignores_allow_comments: true, ..group.options.clone() };
+        let checker = SkillChecker::new(options);
+        let (mut plans, notes) =
+            for_each_skill(&group.paths, progress, |found| (found.clone(), plan_declaration(found, &checker)))?;
+        plans.sort_by(|(one, _), (two, _)| one.cmp(two));
+        plans.dedup_by(|(one, _), (two, _)| one.path == two.path);
+        all.extend(plans.into_iter().map(|(_, plan)| plan));
+        all_notes.extend(notes);
+    }
+    Ok((all, all_notes))
+}
+
+fn plan_declaration(found: &SkillLocation, checker: &SkillChecker) -> DeclarationPlan {
     let (skill, faults) = read_open_skill(found, &OpenFiles::default());
     let (scan, findings) = checker.scan_skill(&skill, faults);
-    let locate = |behaviour: Behaviour| LocatedBehaviour {
-        place: FindingLocation::from_span(&skill, &behaviour.file, behaviour.span),
-        behaviour,
+    let capabilities = scan.capabilities();
+    let is_universal = detect_dialects(&skill).contains(&Profile::Universal);
+    let place = if is_universal {
+        plan_manifest(found, &skill, &capabilities)
+    } else if found.is_lone_file {
+        DeclarationPlace::Nowhere("a skill that is a single file has no directory to grant permissions to".to_owned())
+    } else {
+        let contents = SkillContents::read(&found.path, TextRetention::DigestsOnly);
+        match contents.unfit {
+            Some(reason) => DeclarationPlace::Nowhere(reason),
+            None => DeclarationPlace::Grants { digest: contents.digest() },
+        }
     };
-    ScannedSkill {
+    DeclarationPlan {
         name: skill.name().unwrap_or(&skill.tree.folder).to_owned(),
         shown: found.shown.clone(),
-        behaviours: scan.behaviours.into_iter().map(locate).collect(),
-        findings,
+        verdict: ScanVerdict::from_findings(&findings),
+        needed: NeededDeclaration::from_capabilities(&capabilities),
+        place,
     }
+}
+
+fn plan_manifest(found: &SkillLocation, skill: &Skill, capabilities: &Capabilities) -> DeclarationPlace {
+    let Some(manifest) = skill.manifest.as_ref().filter(|manifest| !manifest.is_lossy && !manifest.is_guessed) else {
+        return DeclarationPlace::Nowhere("its SKILL.md has errors; `rep check` shows them".to_owned());
+    };
+    match add_declaration(skill, capabilities) {
+        Ok(after) => {
+            let Some(TreeEntry::File { content: FileContent::Bytes(before), .. }) =
+                skill.tree.entries.get(manifest.file)
+            else {
+                return DeclarationPlace::Nowhere("its SKILL.md cannot be read".to_owned());
+            };
+            DeclarationPlace::Manifest { file: found.path.join(manifest.file), before: before.to_vec(), after }
+        }
+        Err(reason) => DeclarationPlace::Nowhere(reason),
+    }
+}
+
+fn scan_location(found: &SkillLocation, checker: &SkillChecker) -> ScannedSkill {
+    let (skill, faults) = read_open_skill(found, &OpenFiles::default());
+    ScannedSkill::with_checker(&skill, faults, &found.shown, checker)
+}
+
+/// The maximum number of arguments of one kind in a description.
+const SHOWN_MAX: usize = 8;
+
+/// Describes behaviours in plain words: `reads your SSH keys`, `` sends data to `203.0.113.7` ``, `` starts `bash` ``.
+pub fn describe_behaviours<'a>(behaviours: impl IntoIterator<Item = &'a Behaviour>) -> Vec<String> {
+    let mut by_kind: BTreeMap<BehaviourKind, BTreeSet<&str>> = BTreeMap::new();
+    let mut private: BTreeSet<&str> = BTreeSet::new();
+    for behaviour in behaviours {
+        match rep_scan::private_data(&behaviour.argument) {
+            Some(what) if behaviour.kind == BehaviourKind::Read => {
+                private.insert(what);
+            }
+            _ => {}
+        }
+        by_kind.entry(behaviour.kind).or_default().insert(&behaviour.argument);
+    }
+    let sent = by_kind.get(&BehaviourKind::Send).cloned().unwrap_or_default();
+    if let Some(hosts) = by_kind.get_mut(&BehaviourKind::Connect) {
+        hosts.retain(|host| !sent.contains(host));
+    }
+    let owned = |what: &str| {
+        if what.starts_with("a ") || what.starts_with("the ") { what.to_owned() } else { format!("your {what}") }
+    };
+    let mut lines: Vec<String> = private.into_iter().map(|what| format!("reads {}", owned(what))).collect();
+    let line = |(kind, words): (BehaviourKind, &str)| {
+        let all = by_kind.get(&kind).filter(|all| !all.is_empty())?;
+        let shown: Vec<String> = all.iter().take(SHOWN_MAX).map(|argument| describe_argument(argument)).collect();
+        let more = if all.len() > SHOWN_MAX { format!(" and {} more", all.len() - SHOWN_MAX) } else { String::new() };
+        Some(format!("{words} {}{more}", shown.join(", ")))
+    };
+    let kinds = [
+        (BehaviourKind::Secret, "reads the secrets"),
+        (BehaviourKind::Send, "sends data to"),
+        (BehaviourKind::Connect, "connects to"),
+        (BehaviourKind::Persist, "arranges to be started again by"),
+        (BehaviourKind::Privilege, "raises its privileges with"),
+        (BehaviourKind::Install, "installs"),
+        (BehaviourKind::Run, "starts"),
+        (BehaviourKind::Read, "reads"),
+        (BehaviourKind::Write, "writes"),
+        (BehaviourKind::Delete, "removes"),
+        (BehaviourKind::Env, "reads the variables"),
+    ];
+    lines.extend(kinds.into_iter().filter_map(line));
+    lines
+}
+
+/// An argument in words: what is not known is said.
+fn describe_argument(argument: &str) -> String {
+    if argument == "*" { "what is only known at run time".to_owned() } else { format!("`{argument}`") }
 }

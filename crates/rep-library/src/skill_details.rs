@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::catalog::{CatalogEntry, is_switch_on};
 use crate::discovery::SkillLocation;
 use crate::prompt::{self, CatalogFormat, LocationDisplay, PromptEntry};
+use crate::scan::ScannedSkill;
 use crate::skill_reader::{self, ReadExtent};
 use crate::validation::{SkillValidation, validate_skill};
 use crate::{LibraryError, decisions};
@@ -176,6 +177,11 @@ impl SkillDetails {
     pub fn frontmatter_json(&self) -> Value {
         let meta = || self.skill.uasp.iter().find_map(|uasp| uasp.view()?.meta_fields());
         self.skill.frontmatter().map(|front| &front.root).or_else(meta).map_or(Value::Null, core::to_json)
+    }
+
+    /// Scans the code of the skill.
+    pub fn scan(&self) -> ScannedSkill {
+        ScannedSkill::from_skill(&self.skill, &self.skill.tree.display_root)
     }
 
     /// Returns the permissions that the skill requests, as written.

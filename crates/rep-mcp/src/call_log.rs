@@ -58,7 +58,7 @@ impl CallSubject {
             "load_skill" => text("name"),
             "read_skill_file" => text("uri").or_else(|| text("skill")),
             "query_skill" => text("query"),
-            convert_tool::TOOL_NAME | script_tool::TOOL_NAME => text("skill"),
+            "scan_skill" | convert_tool::TOOL_NAME | script_tool::TOOL_NAME => text("skill"),
             _ => None,
         };
         let is_own_tool = library_tools::is_library_tool(name)

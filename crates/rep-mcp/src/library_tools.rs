@@ -8,9 +8,13 @@ use base64::engine::general_purpose::STANDARD;
 use rep_hosts::hosts::guess_mime_type;
 use rep_hosts::is_skill_part;
 use rep_library::answer::{EXTRACTED_FACTS, FactLocation, QueryEngine, QueryError, QueryReply};
+use rep_library::discovery::SkillLocation;
+use rep_library::documents::{scan_summary_document, scanned_skill_document};
+use rep_library::scan::ScannedSkill;
 use rep_library::selection::{SelectedSkill, SelectionRequest, TriggerMatch};
+use rep_library::skill_reader::ReadExtent;
 use rep_library::{Catalog, CatalogEntry, SkillStatus, prompt};
-use rep_model::DocumentOrigin;
+use rep_model::{DocumentOrigin, Skill};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 
@@ -63,7 +67,7 @@ fn describe_fallback() -> Value {
 }
 
 /// Returns the definitions of the tools. Each description says when to call the tool.
-fn tool_definitions() -> [Value; 6] {
+fn tool_definitions() -> [Value; 7] {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let skill = json!({
         "type": "object",
@@ -134,6 +138,20 @@ fn tool_definitions() -> [Value; 6] {
                 "value": {}, "origin": { "type": "string" }, "facts": text("`confident` if the value was extracted from Markdown"),
             })),
         }),
+        json!({
+            "name": "scan_skill",
+            "title": "Scan a skill",
+            "description": "Says what the code of a skill does: the files, hosts, programs, variables and secrets that it uses, and what is dangerous about it. Runs nothing. Call it before you run a script that you do not know.",
+            "inputSchema": input_schema(&json!({ "skill": text("The name of the skill") }), &["skill"]),
+            "outputSchema": output_schema(&json!({
+                "name": { "type": "string" }, "path": { "type": "string" },
+                "verdict": text("`block` if there is an error, `review` if there is a warning, else `clear`"),
+                "summary": list("What it does, in words", json!({ "type": "string" })),
+                "capabilities": { "type": "object" },
+                "behaviours": list("Each thing that it does, with its place", json!({ "type": "object" })),
+                "findings": list("What is dangerous", json!({ "type": "object" })),
+            })),
+        }),
     ]
 }
 
@@ -164,8 +182,8 @@ pub(crate) fn list_tools() -> Vec<Tool> {
 
 /// Whether a tool is built in.
 pub(crate) fn is_library_tool(name: &str) -> bool {
-    const NAMES: [&str; 6] =
-        ["list_skills", "search_skills", "select_skills", "load_skill", "read_skill_file", "query_skill"];
+    const NAMES: [&str; 7] =
+        ["list_skills", "search_skills", "select_skills", "load_skill", "read_skill_file", "query_skill", "scan_skill"];
     NAMES.contains(&name)
 }
 
@@ -188,6 +206,7 @@ pub(crate) fn call_tool(
             };
         }
         "read_skill_file" => read_skill_file(view, given),
+        "scan_skill" => scan_skill(view, given),
         _ => query_skill(view, answers, given),
     };
     match done {
@@ -475,6 +494,27 @@ fn query_skill(view: &CatalogView, answers: &QueryEngine, given: &JsonObject) ->
         }
         Err(miss) => Err(query_error(&miss)),
     }
+}
+
+/// The maximum number of behaviours in an answer; the capabilities are complete.
+const BEHAVIOURS_MAX: usize = 200;
+
+fn scan_skill(view: &CatalogView, given: &JsonObject) -> ToolOutput {
+    reject_unknown_arguments(given, &["skill"])?;
+    let entry = find_skill(&view.catalog, required_text(given, "skill")?)?;
+    // Where skills are on this machine is not for every client.
+    let location = SkillLocation { shown: entry.qualified_name.clone(), ..SkillLocation::from_entry(entry) };
+    let unreadable = || LibraryToolError::new("SKILL_UNREADABLE", format!("skill `{}` cannot be read", entry.name));
+    let tree = location.read(ReadExtent::Folder).map_err(|_| unreadable())?;
+    let (skill, _) = Skill::parse(tree);
+    let mut scanned = ScannedSkill::from_skill(&skill, &location.shown);
+    let mut value = scan_summary_document(&scanned);
+    scanned.behaviours.truncate(BEHAVIOURS_MAX);
+    let document = scanned_skill_document(&scanned);
+    for field in ["name", "path", "behaviours", "findings"] {
+        value[field] = document[field].clone();
+    }
+    Ok((value, None))
 }
 
 /// Lists the paths below a value that can be asked for: for each key, what is there.

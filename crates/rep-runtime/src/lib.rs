@@ -38,6 +38,7 @@ pub mod grant;
 pub mod interpreter;
 pub mod named_token;
 pub mod outcome;
+pub mod permission_grants;
 pub mod plan;
 mod prompter;
 pub mod request;

@@ -29,12 +29,14 @@ use rep_storage::StorageError;
 use crate::approval::{self, Approvals};
 use crate::channel::NestedToolCaller;
 use crate::error::{CallError, ErrorCode};
+use crate::executable_skill::ExecutableSkill;
 use crate::execute::{ExecuteOptions, execute_grant};
 use crate::grant::{
     self, ExecutionTrust, GrantConsent, GrantContext, GrantDecision, Granted, RunConfirmation, RunRefusal,
 };
 use crate::interpreter::InterpreterSearch;
 use crate::outcome::{Outcome, RunReply, ToolError};
+use crate::permission_grants::{PermissionGrant, PermissionGrants};
 use crate::plan::{Confinement, Plan};
 use crate::prompter::{NobodyToAsk, Prompter, PrompterAnswer};
 use crate::secret::{self, Keyring, SecretStore, SecretValue};
@@ -188,6 +190,19 @@ impl Runtime {
         match self.approvals_file() {
             Ok(file) => Ok(Approvals::load(&file)?),
             Err(_) => Ok(Approvals::default()),
+        }
+    }
+
+    /// Returns the file that permission grants are stored in.
+    pub fn grants_file(&self) -> Result<PathBuf, CallError> {
+        Ok(self.paths.data_folder()?.join("grants.json"))
+    }
+
+    /// Returns what the operator grants to a skill beside its declarations; nothing without a data directory.
+    pub fn find_permission_grant(&self, skill: &ExecutableSkill) -> Result<Option<PermissionGrant>, CallError> {
+        match self.grants_file() {
+            Ok(file) => Ok(PermissionGrants::load(&file)?.find(&skill.digest)),
+            Err(_) => Ok(None),
         }
     }
 

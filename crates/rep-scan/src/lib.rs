@@ -44,6 +44,7 @@ mod visible;
 use rep_model::Skill;
 
 pub use behaviour::{Behaviour, BehaviourKind, Capabilities, CapabilityKind, Signal, SignalKind};
+pub use places::private_data;
 
 /// What a skill does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

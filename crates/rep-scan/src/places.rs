@@ -48,8 +48,8 @@ const PRIVATE: [(&str, &str); 44] = [
     ("/proc/*/environ", "the environment of other programs"),
 ];
 
-/// Says what private data a path holds.
-pub(crate) fn private_data(path: &str) -> Option<&'static str> {
+/// Says what private data a path holds, in words for people: `SSH keys`.
+pub fn private_data(path: &str) -> Option<&'static str> {
     let lower = path.to_ascii_lowercase().replace('\\', "/").replace(['[', ']'], "");
     if lower.ends_with(".pub") || lower.contains(".example") || lower.ends_with("known_hosts") || lower.contains("://")
     {

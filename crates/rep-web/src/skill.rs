@@ -1,6 +1,8 @@
 //! The page of a skill.
 
 use maud::{Markup, html};
+use rep_check::Level;
+use rep_library::scan::ScannedSkill;
 use rep_library::skill_details::{FileEntry, SkillDetails};
 use rep_library::{CatalogEntry, DependencyState, SkillStatus, prompt};
 use rep_mcp::{collapse_whitespace, main_file_uri, read_file};
@@ -44,6 +46,7 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
                 }
                 (render_copies(request, index))
             }
+            @if let Ok(dossier) = SkillDetails::load(entry) { (render_scan(&dossier.scan())) }
         } @else {
             @match SkillDetails::load(entry) {
                 Ok(dossier) => (render_details(request, index, entry, &dossier)),
@@ -91,6 +94,7 @@ fn render_details(request: &PageRequest, index: usize, entry: &CatalogEntry, dos
                 (render_usage(request, entry))
                 (render_costs(dossier))
                 (render_permissions(request, entry, dossier))
+                (render_scan(&dossier.scan()))
                 (render_dependencies(request, entry))
                 (render_provenance(entry, dossier))
                 (render_files(request, index, dossier))
@@ -383,6 +387,34 @@ fn render_costs(dossier: &SkillDetails) -> Markup {
 fn policy_lines(runtime: &Runtime, entry: &CatalogEntry) -> Result<Vec<PolicyLine>, CallError> {
     let skill = ExecutableSkill::inspect(entry)?;
     Ok(runtime.report_policy(&skill, None)?.render_lines(&runtime.matching_files(&skill)?))
+}
+
+/// Renders what the code of a skill does, in words. A skill that is not trusted is described too, because this helps to
+/// decide about it.
+fn render_scan(scan: &ScannedSkill) -> Markup {
+    let lines = scan.describe();
+    html! {
+        section class="card" {
+            h2 { "What its code does" }
+            p { "The scan says: " b { (scan.verdict().name()) } "." }
+            @if lines.is_empty() {
+                p class="muted" { "The scan found no code that uses files, hosts, programs or variables." }
+            } @else {
+                ul { @for line in &lines { li { (render_inline_code(&truncate_at_word(line, 600))) } } }
+            }
+            @let dangerous: Vec<_> = scan.findings.iter().filter(|finding| finding.level != Level::Info).collect();
+            @if !dangerous.is_empty() {
+                ul class="alert" {
+                    @for finding in dangerous.iter().take(FINDINGS_MAX) {
+                        li {
+                            (finding.level.name()) ": " (render_inline_code(&truncate_at_word(&finding.message, 300)))
+                            " (" (finding.place.file) ")"
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn render_permissions(request: &PageRequest, entry: &CatalogEntry, dossier: &SkillDetails) -> Markup {

@@ -314,6 +314,9 @@ class ScannedSkill:
     verdict: Literal["clear"] | Literal["review"] | Literal["block"]
     """`block` if there is an error, `review` if there is a warning, else `clear`."""
 
+    summary: tuple[str, ...]
+    """What it does, in words."""
+
     capabilities: ScannedSkillCapabilities
     """What its code needs. An unknown part of an argument is `*`."""
 
@@ -330,6 +333,7 @@ class ScannedSkill:
             name=value["name"],
             path=value["path"],
             verdict=value["verdict"],
+            summary=tuple(value["summary"]),
             capabilities=ScannedSkillCapabilities.from_json(value["capabilities"]),
             behaviours=tuple(ScannedBehaviour.from_json(item) for item in value["behaviours"]),
             findings=tuple(CheckFinding.from_json(item) for item in value["findings"]),
@@ -591,6 +595,9 @@ class ShownSkill:
     allowed_tools: tuple[str, ...]
     """The tools of the host that it may use."""
 
+    scan: ShownSkillScan
+    """What its code does."""
+
     depends_on: tuple[Dependency, ...]
     """The skills it depends on."""
 
@@ -623,6 +630,7 @@ class ShownSkill:
             tools=EffectiveTools.from_json(value["tools"]),
             permissions=value["permissions"],
             allowed_tools=tuple(value["allowed_tools"]),
+            scan=ShownSkillScan.from_json(value["scan"]),
             depends_on=tuple(Dependency.from_json(item) for item in value["depends_on"]),
             findings=tuple(Finding.from_json(item) for item in value["findings"]),
             tokens=ShownSkillTokens.from_json(value["tokens"]),
@@ -2005,6 +2013,29 @@ class ShownSkillFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSkillScan:
+    """What its code does."""
+
+    verdict: Literal["clear"] | Literal["review"] | Literal["block"]
+    """`block` if there is an error, `review` if there is a warning, else `clear`."""
+
+    summary: tuple[str, ...]
+    """What it does, in words."""
+
+    capabilities: ShownSkillScanCapabilities
+    """What its code needs. An unknown part of an argument is `*`."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ShownSkillScan:
+        """Builds it from a document."""
+        return cls(
+            verdict=value["verdict"],
+            summary=tuple(value["summary"]),
+            capabilities=ShownSkillScanCapabilities.from_json(value["capabilities"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSkillTokens:
     """What it costs in tokens."""
 
@@ -2459,6 +2490,41 @@ class ShownSkillProvenanceContentVersions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSkillScanCapabilities:
+    """What its code needs. An unknown part of an argument is `*`."""
+
+    read: tuple[str, ...]
+    """The files that it reads."""
+
+    write: tuple[str, ...]
+    """The files that it writes."""
+
+    connect: tuple[str, ...]
+    """The hosts that it connects to."""
+
+    spawn: tuple[str, ...]
+    """The programs that it starts."""
+
+    env: tuple[str, ...]
+    """The variables of the environment that it reads, without those of the session."""
+
+    secrets: tuple[str, ...]
+    """The variables that it reads and whose names say that they are secrets."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ShownSkillScanCapabilities:
+        """Builds it from a document."""
+        return cls(
+            read=tuple(value["read"]),
+            write=tuple(value["write"]),
+            connect=tuple(value["connect"]),
+            spawn=tuple(value["spawn"]),
+            env=tuple(value["env"]),
+            secrets=tuple(value["secrets"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSkillTokensFrontmatter:
     """The frontmatter."""
 
@@ -2666,6 +2732,8 @@ __all__ = [
     "ShownSkillFiles",
     "ShownSkillProvenance",
     "ShownSkillProvenanceContentVersions",
+    "ShownSkillScan",
+    "ShownSkillScanCapabilities",
     "ShownSkillSwitches",
     "ShownSkillTokens",
     "ShownSkillTokensFrontmatter",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::relative_path;
 use crate::fix::{FindingFix, FixEdit};
 use crate::report::ReportOverview;
-use crate::{Finding, FindingLocation, Level, LintRule, RuleCheck};
+use crate::{Finding, FindingLocation, Level, LintRule};
 
 /// The name of the directory that relative paths start from.
 const ROOT: &str = "%SRCROOT%";
@@ -103,7 +103,7 @@ pub(super) fn describe_finding(finding: &Finding, overview: &ReportOverview, roo
         result["relatedLocations"] = finding.related.iter().map(describe).collect();
     }
     // What a scan follows has its source first and its sink last.
-    if matches!(finding.rule.check, RuleCheck::Scan(_)) && !finding.related.is_empty() {
+    if finding.rule.check.needs_scan() && !finding.related.is_empty() {
         let step = |place: &FindingLocation, message: &str| {
             let physical = json!({
                 "artifactLocation": describe_file(&place.display_path, root),

@@ -1,4 +1,4 @@
-//! The document about what skills do.
+//! What skills do, as JSON.
 
 use rep_check::render::json_check_finding;
 use rep_scan::CapabilityKind;
@@ -6,25 +6,40 @@ use serde_json::{Map, Value, json};
 
 use crate::scan::{LocatedBehaviour, ScannedSkill};
 
-/// Renders scanned skills: the document of `rep scan`.
+/// Renders the document of `rep scan`.
 pub fn scan_document(skills: &[ScannedSkill]) -> Value {
-    json!({ "skills": skills.iter().map(skill_to_json).collect::<Vec<Value>>() })
+    json!({ "skills": skills.iter().map(scanned_skill_document).collect::<Vec<_>>() })
 }
 
-fn skill_to_json(skill: &ScannedSkill) -> Value {
+/// Renders one scanned skill.
+pub fn scanned_skill_document(skill: &ScannedSkill) -> Value {
+    json!({
+        "name": skill.name,
+        "path": skill.shown,
+        "verdict": skill.verdict().name(),
+        "summary": skill.describe(),
+        "capabilities": capabilities_to_json(skill),
+        "behaviours": skill.behaviours.iter().map(behaviour_to_json).collect::<Vec<_>>(),
+        "findings": skill.findings.iter().map(json_check_finding).collect::<Vec<_>>(),
+    })
+}
+
+/// Renders the verdict, the words and the capabilities of a scan, without its places.
+pub fn scan_summary_document(skill: &ScannedSkill) -> Value {
+    json!({
+        "verdict": skill.verdict().name(),
+        "summary": skill.describe(),
+        "capabilities": capabilities_to_json(skill),
+    })
+}
+
+fn capabilities_to_json(skill: &ScannedSkill) -> Value {
     let capabilities = skill.capabilities();
     let mut needed = Map::new();
     for kind in CapabilityKind::ALL {
         needed.insert(kind.name().to_owned(), json!(capabilities.arguments(kind).collect::<Vec<_>>()));
     }
-    json!({
-        "name": skill.name,
-        "path": skill.shown,
-        "verdict": skill.verdict().name(),
-        "capabilities": needed,
-        "behaviours": skill.behaviours.iter().map(behaviour_to_json).collect::<Vec<_>>(),
-        "findings": skill.findings.iter().map(json_check_finding).collect::<Vec<_>>(),
-    })
+    Value::Object(needed)
 }
 
 fn behaviour_to_json(located: &LocatedBehaviour) -> Value {

@@ -4,6 +4,7 @@ use rep_check::render::json_finding;
 use serde_json::{Map, Value, json};
 
 use super::listing::dependencies_to_json;
+use super::scan::scan_summary_document;
 use crate::skill_details::{ContentVersion, FileEntry, SkillDetails, TokenFootprint};
 use crate::validation::SkillViolation;
 use crate::{Catalog, CatalogEntry, SkillStatus};
@@ -63,6 +64,7 @@ pub fn show_document(catalog: &Catalog, entry: &CatalogEntry, dossier: &SkillDet
         },
         "permissions": dossier.permissions_json(),
         "allowed_tools": dossier.allowed_tools,
+        "scan": scan_summary_document(&dossier.scan()),
         "depends_on": dependencies_to_json(catalog, entry),
         "findings": entry.findings.iter().map(json_finding).chain(companion).collect::<Vec<_>>(),
         "tokens": tokens_to_json(&dossier.footprint),

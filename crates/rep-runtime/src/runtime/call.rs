@@ -365,6 +365,9 @@ impl Runtime {
                 (plan, Some(invocation.clone()), missing)
             }
         };
+        if let Some(grant) = self.find_permission_grant(skill)? {
+            grant.apply(&mut plan);
+        }
         // A request starts no process that could be confined; its hosts are enforced in any case.
         if !matches!(plan.work, PlannedWork::Request(_)) {
             plan.confinement = self.options.confinement;

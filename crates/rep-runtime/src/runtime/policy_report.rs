@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use rep_model::Frontmatter;
 use rep_permissions::RunPermissions;
 use serde_json::{Value, json};
 
@@ -96,6 +97,8 @@ pub struct SkillPolicy {
     pub ignored: Vec<IgnoredDeclaration>,
     /// Its tools.
     pub tools: Vec<ToolPolicy>,
+    /// Whether the permissions include what the operator granted.
+    pub has_grant: bool,
 }
 
 /// A line of a rendered policy.
@@ -111,10 +114,15 @@ impl Runtime {
     /// Reports the policy of a skill's tools, or of a single tool by its index.
     pub fn report_policy(&self, skill: &ExecutableSkill, only: Option<usize>) -> Result<SkillPolicy, CallError> {
         let (front, tools) = skill.require_tools()?;
-        let (permissions, ignored) = declarations::parse_permissions(front);
+        let (mut permissions, ignored) = declarations::parse_permissions(front);
+        let grant = self.find_permission_grant(skill)?;
         let safety = declarations::parse_safety(front);
         let approvals = self.load_approvals()?;
-        let needs = declarations::parse_secrets(front).unwrap_or_default();
+        let mut needs = declarations::parse_secrets(front).unwrap_or_default();
+        if let Some(grant) = &grant {
+            grant.extend(&mut permissions);
+            grant.extend_secrets(&mut needs);
+        }
         let secrets = needs.into_iter().map(|need| {
             let source = self.find_secret_source(&skill.name, &need)?;
             Ok((need, source))
@@ -122,13 +130,16 @@ impl Runtime {
         let indexes = only.map_or_else(|| (0..tools.len()).collect(), |index| vec![index]);
         let tools = indexes.into_iter().map(|index| ToolPolicy {
             name: tool_name(&tools[index]).to_owned(),
-            plan: skill.plan_tool(index, &self.options.workspace, json!({})).map(|plan| ToolPlan {
-                runtime: plan.work.tool().map(|tool| tool.runtime.name()),
-                entrypoint: plan.work.tool().map(|tool| tool.entrypoint.clone()),
-                asks: risk_names(&plan),
-                is_approved: approvals.is_approved(&plan),
-                limits: plan.limits,
-                prompt: plan.prompt,
+            plan: skill.plan_tool(index, &self.options.workspace, json!({})).map(|mut plan| {
+                grant.iter().for_each(|grant| grant.apply(&mut plan));
+                ToolPlan {
+                    runtime: plan.work.tool().map(|tool| tool.runtime.name()),
+                    entrypoint: plan.work.tool().map(|tool| tool.entrypoint.clone()),
+                    asks: risk_names(&plan),
+                    is_approved: approvals.is_approved(&plan),
+                    limits: plan.limits,
+                    prompt: plan.prompt,
+                }
             }),
         });
         Ok(SkillPolicy {
@@ -143,13 +154,14 @@ impl Runtime {
             tools: tools.collect(),
             permissions,
             ignored,
+            has_grant: grant.is_some(),
         })
     }
 
     /// Returns whether a skill may access something, with the same rules as in a run.
     pub fn check_access(&self, skill: &ExecutableSkill, request: &AccessRequest) -> Result<AccessVerdict, CallError> {
         let (front, _) = skill.require_tools()?;
-        let (permissions, _) = declarations::parse_permissions(front);
+        let permissions = self.effective_permissions(skill, front)?;
         let denied = |by: &str, why: String| AccessVerdict { is_allowed: false, by: by.to_owned(), why };
         Ok(match (&skill.trust, self.load_policy()?.find_objection(&skill.name, &permissions)) {
             (_, Some(why)) => denied("policy.deny", why),
@@ -165,10 +177,19 @@ impl Runtime {
     /// writing.
     pub fn matching_files(&self, skill: &ExecutableSkill) -> Result<Vec<String>, CallError> {
         let (front, _) = skill.require_tools()?;
-        let (permissions, _) = declarations::parse_permissions(front);
+        let permissions = self.effective_permissions(skill, front)?;
         let workspace = &self.options.workspace;
         let context = AccessContext { permissions: &permissions, workspace, folder: &skill.folder };
         Ok(matching_lines(&context))
+    }
+
+    /// Returns what a skill declares, and what the operator grants to it.
+    fn effective_permissions(&self, skill: &ExecutableSkill, front: &Frontmatter) -> Result<RunPermissions, CallError> {
+        let (mut permissions, _) = declarations::parse_permissions(front);
+        if let Some(grant) = self.find_permission_grant(skill)? {
+            grant.extend(&mut permissions);
+        }
+        Ok(permissions)
     }
 
     fn find_secret_source(&self, skill: &str, need: &SecretNeed) -> Result<SecretSource, CallError> {
@@ -217,6 +238,9 @@ impl SkillPolicy {
             detail(format!("runs nothing: {objection}"));
         }
         self.permissions.describe_lines(OWN_FOLDER, &self.workspace).into_iter().for_each(&mut detail);
+        if self.has_grant {
+            detail("some of this is granted by you, for this version of the skill".to_owned());
+        }
         for (need, source) in &self.secrets {
             let place = match source {
                 SecretSource::Environment => "from the environment",

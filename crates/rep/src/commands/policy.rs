@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rep_check::render::escape_invisible;
 use rep_runtime::access::AccessRequest;
 use rep_runtime::approval::Approvals;
+use rep_runtime::permission_grants::PermissionGrants;
 use rep_runtime::plan::server::SERVER_PREFIX;
 use rep_runtime::{ExecutableSkill, PolicyLine, Runtime, ToolCall, parse_server_target, tool_name};
 use serde_json::json;
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     /// Asks in a terminal. The approval ends when the skill, its permissions or the workspace changes.
     #[arg(long, group = "question")]
     approve: bool,
-    /// Revoke all permanent approvals of this skill
+    /// Revoke all permanent approvals of this skill, and what `rep scan --declare --write` granted to it
     #[arg(long, group = "question")]
     forget: bool,
     /// The directory that permission patterns are relative to [default: the enclosing project]
@@ -117,11 +118,14 @@ fn forget_approvals(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Ok((catalog, index)) => catalog.entries[index].qualified_name.clone(),
         Err(_) => find_skill(&args.library, &args.skill, output)?.1.name,
     };
-    let count = Approvals::remove_for_skill(&terminal::open_stored_runtime().approvals_file()?, &name)?;
+    let runtime = terminal::open_stored_runtime();
+    let approvals = Approvals::remove_for_skill(&runtime.approvals_file()?, &name)?;
+    let grants = PermissionGrants::remove_for_skill(&runtime.grants_file()?, &name)?;
     if args.json {
-        output.write_json(&json!({ "forgotten": count }));
+        output.write_json(&json!({ "forgotten": approvals + grants }));
     }
-    output.print_message(&format!("revoked {count} approvals of `{name}`"));
+    let more = if grants > 0 { format!(" and {grants} grants of permissions") } else { String::new() };
+    output.print_message(&format!("revoked {approvals} approvals{more} of `{name}`"));
     Ok(Exit::Fine)
 }
 

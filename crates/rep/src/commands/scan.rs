@@ -1,19 +1,24 @@
 //! `rep scan`: shows what skills do, and what is dangerous about it.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use clap::ValueEnum;
 use rep_check::CheckReport;
 use rep_check::render::{self, ColourMode, ReportFormat};
 use rep_library::SkillProgress;
-use rep_library::check::CheckSettings;
+use rep_library::check::{CheckGroup, CheckSettings};
 use rep_library::documents::scan_document;
-use rep_library::scan::{ScanVerdict, ScannedSkill, scan_groups};
-use rep_scan::{Capabilities, CapabilityKind};
+use rep_library::scan::{DeclarationPlace, DeclarationPlan, ScanVerdict, ScannedSkill, plan_declarations, scan_groups};
+use rep_runtime::CallError;
+use rep_runtime::permission_grants::{PermissionGrant, PermissionGrants};
+use rep_storage::atomic;
+use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::working_folder;
 use crate::output::Output;
+use crate::terminal;
 
 /// Show what skills do, and what is dangerous about it
 ///
@@ -26,7 +31,9 @@ Examples:
   rep scan                         # the current directory
   rep scan skills/csv-profile
   rep scan skills --json
-  rep scan skills --format sarif > rep.sarif")]
+  rep scan skills --format sarif > rep.sarif
+  rep scan skills/csv-profile --declare
+  rep scan skills/csv-profile --declare --write")]
 pub(crate) struct Args {
     /// Skill directories, or directories of skills
     #[arg(value_name = "PATH", default_value = ".")]
@@ -37,6 +44,14 @@ pub(crate) struct Args {
     /// The output format
     #[arg(long, value_enum, default_value_t = ScanReportFormat::Text)]
     format: ScanReportFormat,
+    /// Print the smallest permissions that cover what each skill does, instead of the report
+    #[arg(long, conflicts_with = "format")]
+    declare: bool,
+    /// Write the permissions: into a Universal skill, or into your own grants for this version of another skill
+    ///
+    /// Only adds what is missing. A blocked skill is refused. `rep policy SKILL` shows the result.
+    #[arg(long, requires = "declare")]
+    write: bool,
     /// Read settings from this file instead of the rep.yaml of each path and above it
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
@@ -60,6 +75,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn scan(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let settings = CheckSettings { file: args.settings.clone(), folder: working_folder()?, ..CheckSettings::default() };
     let groups = settings.resolve_each(&args.paths)?;
+    if args.declare {
+        return declare(args, &groups, output);
+    }
     let bar = output.progress_bar("scanning", 0);
     let scanned = scan_groups(&groups, &|progress| match progress {
         SkillProgress::Found => bar.inc_length(1),
@@ -88,6 +106,115 @@ fn scan(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(if is_blocked { Exit::Findings } else { Exit::Fine })
 }
 
+/// Prints what skills would have to declare, and writes it if asked.
+fn declare(args: &Args, groups: &[CheckGroup], output: &mut Output) -> Result<Exit, Failure> {
+    let bar = output.progress_bar("scanning", 0);
+    let (plans, notes) = plan_declarations(groups, &|progress| match progress {
+        SkillProgress::Found => bar.inc_length(1),
+        SkillProgress::Done => bar.inc(1),
+    })?;
+    bar.finish_and_clear();
+    output.warn_all(&notes);
+    let (mut documents, mut exit) = (Vec::new(), Exit::Fine);
+    for plan in &plans {
+        let written = if args.write { write_declaration(plan)? } else { None };
+        if args.write && written.as_ref().is_some_and(|written| !written.is_done()) {
+            exit = Exit::Findings;
+        }
+        if args.json {
+            let mut document = plan.needed.to_json();
+            document["name"] = plan.name.as_str().into();
+            document["path"] = plan.shown.as_str().into();
+            document["verdict"] = plan.verdict.name().into();
+            document["written"] = written.as_ref().map_or(Value::Null, WrittenDeclaration::to_json);
+            documents.push(document);
+            continue;
+        }
+        output.write_data(&escape_lines(&format!("# {}\n{}", plan.shown, plan.needed.to_yaml())));
+        for one in &plan.needed.impossible {
+            output.print_message(&format!(
+                "{}: `{}` ({}) cannot be declared: {}",
+                plan.name,
+                one.argument,
+                one.kind.name(),
+                one.reason
+            ));
+        }
+        if let Some(written) = written {
+            output.print_message(&format!("{}: {}", plan.name, written.describe()));
+        }
+    }
+    if args.json {
+        output.write_json(&json!({ "skills": documents }));
+    }
+    Ok(exit)
+}
+
+fn escape_lines(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", render::escape_invisible(line))).collect()
+}
+
+/// What became of a declaration.
+enum WrittenDeclaration {
+    /// It is in the manifest.
+    Manifest(PathBuf),
+    /// It is in the user's grants.
+    Grants,
+    /// Nothing was missing.
+    Unchanged,
+    /// It was not written, for a reason.
+    Refused(String),
+}
+
+impl WrittenDeclaration {
+    const fn is_done(&self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Manifest(file) => format!("declared in `{}`", file.display()),
+            Self::Grants => {
+                "granted to this version of the skill; `rep policy` shows it, and `--forget` revokes it".to_owned()
+            }
+            Self::Unchanged => "nothing to declare".to_owned(),
+            Self::Refused(reason) => format!("not written: {reason}"),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Manifest(file) => json!({ "to": "manifest", "file": file.to_string_lossy() }),
+            Self::Grants => json!({ "to": "grants" }),
+            Self::Unchanged => Value::Null,
+            Self::Refused(reason) => json!({ "error": reason }),
+        }
+    }
+}
+
+fn write_declaration(plan: &DeclarationPlan) -> Result<Option<WrittenDeclaration>, Failure> {
+    if plan.verdict == ScanVerdict::Block {
+        let reason = "the scan blocks the skill; remove what it reports first".to_owned();
+        return Ok(Some(WrittenDeclaration::Refused(reason)));
+    }
+    Ok(Some(match &plan.place {
+        DeclarationPlace::Nowhere(reason) => WrittenDeclaration::Refused(reason.clone()),
+        DeclarationPlace::Manifest { after: None, .. } => WrittenDeclaration::Unchanged,
+        DeclarationPlace::Manifest { file, before, after: Some(after) } => {
+            atomic::update_file(file, before, after.as_bytes())?;
+            WrittenDeclaration::Manifest(file.clone())
+        }
+        DeclarationPlace::Grants { .. } if plan.needed.is_empty() => WrittenDeclaration::Unchanged,
+        DeclarationPlace::Grants { digest } => {
+            let grant =
+                PermissionGrant { permissions: plan.needed.permissions.clone(), secrets: plan.needed.secrets.clone() };
+            let file = terminal::open_stored_runtime().grants_file()?;
+            PermissionGrants::store(&file, &plan.name, digest, &grant, SystemTime::now()).map_err(CallError::from)?;
+            WrittenDeclaration::Grants
+        }
+    }))
+}
+
 fn summarize(skills: &[ScannedSkill]) -> String {
     let count = |verdict| skills.iter().filter(|skill| skill.verdict() == verdict).count();
     format!(
@@ -98,12 +225,9 @@ fn summarize(skills: &[ScannedSkill]) -> String {
     )
 }
 
-/// The maximum number of arguments of one kind in the text.
-const SHOWN_MAX: usize = 8;
-
 fn render_skill(skill: &ScannedSkill, output: &Output) -> String {
     let mut text = format!("{}: {}\n", render::escape_invisible(&skill.shown), skill.verdict().name());
-    for line in describe(&skill.capabilities()) {
+    for line in skill.describe() {
         text.push_str(&format!("  {}\n", render::escape_invisible(&line)));
     }
     let mut report = CheckReport { skills: 1, findings: skill.findings.clone() };
@@ -113,23 +237,4 @@ fn render_skill(skill: &ScannedSkill, output: &Output) -> String {
     }
     text.push('\n');
     text
-}
-
-/// What a skill does, in plain words.
-fn describe(capabilities: &Capabilities) -> Vec<String> {
-    let line = |(kind, words): (CapabilityKind, &str)| {
-        let all: Vec<&str> = capabilities.arguments(kind).collect();
-        let shown: Vec<String> = all.iter().take(SHOWN_MAX).map(|argument| format!("`{argument}`")).collect();
-        let more = if all.len() > SHOWN_MAX { format!(" and {} more", all.len() - SHOWN_MAX) } else { String::new() };
-        (!all.is_empty()).then(|| format!("{words} {}{more}", shown.join(", ")))
-    };
-    let kinds = [
-        (CapabilityKind::Read, "reads"),
-        (CapabilityKind::Write, "writes"),
-        (CapabilityKind::Connect, "connects to"),
-        (CapabilityKind::Spawn, "starts"),
-        (CapabilityKind::Env, "reads the variables"),
-        (CapabilityKind::Secrets, "reads the secrets"),
-    ];
-    kinds.into_iter().filter_map(line).collect()
 }

@@ -3,6 +3,7 @@
 use anstyle::Style;
 use rep_check::render::escape_invisible;
 use rep_library::documents::{list_companion_findings, show_document};
+use rep_library::scan::ScanVerdict;
 use rep_library::skill_details::{ContentVersion, FileEntry, SkillDetails, TokenFootprint};
 use rep_library::{CatalogEntry, DependencyState, SkillStatus};
 use rep_model::provenance::DeclaredProvenance;
@@ -59,6 +60,7 @@ fn show_skill(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     render_fields(&mut page, &dossier);
     render_files(&mut page, &dossier);
     render_tools(&mut page, &dossier);
+    render_scan(&mut page, &dossier);
     render_findings(&mut page, entry, &dossier);
     let text = page.text;
     output.write_data(&text);
@@ -280,6 +282,17 @@ fn render_tools(page: &mut SkillDetailsPage<'_>, dossier: &SkillDetails) {
         }
         page.push_optional_row("host tools", Some(&dossier.allowed_tools.join(", ")));
     }
+}
+
+/// Renders what the code of the skill does, in words.
+fn render_scan(page: &mut SkillDetailsPage<'_>, dossier: &SkillDetails) {
+    let scan = dossier.scan();
+    let lines = scan.describe();
+    if lines.is_empty() && scan.verdict() == ScanVerdict::Clear {
+        return;
+    }
+    page.push_heading("what its code does", &format!("{}; run `rep scan` for more", scan.verdict().name()));
+    page.push_lines(&lines, |line| escape_invisible(line).into_owned());
 }
 
 /// Describes a permission in words.

@@ -443,6 +443,7 @@ fn our_own_tools_answer_with_structure_and_text() {
             "load_skill",
             "read_skill_file",
             "query_skill",
+            "scan_skill",
             "convert_skill",
         ];
         assert_eq!(names, wanted);

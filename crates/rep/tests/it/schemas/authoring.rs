@@ -49,6 +49,13 @@ fn scan() {
         "---\nname: Faulty\ndescription: 'Use it.'\npermissions: {filesystem: {read: ['/']}}\n---\n",
     );
     prints(&scratch, "scan", 0, &["scan", "faulty", "--json"]);
+    scratch.write_file("plain/SKILL.md", "---\nname: plain\ndescription: Reads. Use for reading.\n---\n");
+    scratch.write_file("plain/run.sh", "cat data/in.txt ~/notes.txt\n");
+    let universal = "---\nspec_version: \"2.1\"\nname: typed\ndescription: Reads. Use for reading.\n---\n";
+    scratch.write_file("typed/SKILL.md", universal);
+    scratch.write_file("typed/run.sh", "cat data/in.txt\n");
+    prints(&scratch, "scan-declare", 1, &["scan", ".", "--declare", "--write", "--json"]);
+    holds("grants-file", &home(&scratch, ".local/share/repertoire/grants.json"));
 }
 
 fn explain() {
