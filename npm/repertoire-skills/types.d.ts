@@ -3062,6 +3062,13 @@ export interface Installation {
     digest: string;
     /** How many files it has. */
     files: integer;
+    /** What the new code needs, and the installed code does not. */
+    capabilities_added: {
+      /** The kind of capability. */
+      kind: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+      /** The path, host, program or name. */
+      argument: string;
+    }[];
     /** The hosts it is installed for. */
     hosts: string[];
     /** Where it was installed. */
@@ -3109,6 +3116,13 @@ export interface SourceComparisons {
     source: string;
     /** Why; empty if it is current. */
     why: string;
+    /** What the new code needs, and the installed code does not. */
+    capabilities_added: {
+      /** The kind of capability. */
+      kind: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+      /** The path, host, program or name. */
+      argument: string;
+    }[];
   }[];
 }
 
@@ -3182,6 +3196,13 @@ export interface Updates {
       /** How it differs. */
       change: "added" | "changed" | "removed";
     }[];
+    /** What the new code needs, and the installed code does not. */
+    capabilities_added: {
+      /** The kind of capability. */
+      kind: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+      /** The path, host, program or name. */
+      argument: string;
+    }[];
   }[];
 }
 
@@ -3222,6 +3243,13 @@ export interface Verification {
       path: string;
       /** What differs. */
       message: string;
+    }[];
+    /** What the new code needs, and the installed code does not. */
+    capabilities_added: {
+      /** The kind of capability. */
+      kind: "read" | "write" | "connect" | "spawn" | "env" | "secrets";
+      /** The path, host, program or name. */
+      argument: string;
     }[];
   }[];
 }
@@ -3284,6 +3312,23 @@ export interface LockFile {
       dependency?: true;
       /** Set if updates skip it. */
       pinned?: true;
+      /** What its code needs. */
+      capabilities?: {
+        /** The digest of all of it. */
+        digest: string;
+        /** The files that it reads. */
+        read?: string[];
+        /** The files that it writes. */
+        write?: string[];
+        /** The hosts that it connects to. */
+        connect?: string[];
+        /** The programs that it starts. */
+        spawn?: string[];
+        /** The variables that it reads. */
+        env?: string[];
+        /** The secrets that it reads. */
+        secrets?: string[];
+      };
     };
   }>;
 }

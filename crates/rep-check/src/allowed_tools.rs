@@ -19,5 +19,5 @@ pub(crate) fn bash_pattern(tool: &str) -> Option<&str> {
     if rest.is_empty() {
         return Some("");
     }
-    Some(rest.strip_prefix('(')?.trim_end_matches(')').trim_matches(['*', ' ', ':'])).map(|inner| inner.trim())
+    rest.strip_prefix('(').map(|inner| inner.trim_end_matches(')').trim_matches(['*', ' ', ':']))
 }

@@ -206,7 +206,7 @@ fn covers_glob(wide: &Glob, narrow: &Glob) -> bool {
     if wide.as_str() == "**" {
         return true;
     }
-    // A name that no pattern contains stands for what a star matches.
+    // A name that no pattern contains takes the place of what a star matches.
     let some = |text: &str, any: &str| text.replace("**", any).replace('*', "\u{1}");
     ["\u{1}", "\u{1}/\u{1}"].iter().all(|any| wide.matches(&some(narrow.as_str(), any)))
 }

@@ -119,6 +119,16 @@ impl RuleCitation {
         Self { source: "survey of public skills, 2026-08", place }
     }
 
+    /// Cites a risk of the OWASP Agentic Skills Top 10.
+    pub const fn owasp_skills(place: &'static str) -> Self {
+        Self { source: "OWASP Agentic Skills Top 10", place }
+    }
+
+    /// Cites a tactic of MITRE ATLAS.
+    pub const fn atlas(place: &'static str) -> Self {
+        Self { source: "MITRE ATLAS", place }
+    }
+
     /// Cites this project's own command line: allow comments, settings and limits.
     pub const fn own_project(place: &'static str) -> Self {
         Self { source: "Repertoire", place }

@@ -7,6 +7,7 @@ use crate::rule::LintRule;
 pub use secret_in_text::redact_secrets;
 
 mod agent_file_changed;
+mod agent_hook_bundled;
 mod allow_unknown;
 mod allow_unused;
 mod allow_without_reason;
@@ -66,6 +67,7 @@ mod frontmatter_unclosed;
 mod hidden_characters;
 mod host_anonymous;
 mod host_hidden;
+mod host_lookalike;
 mod host_named_in_body;
 mod host_unknown;
 mod install_hook_present;
@@ -81,6 +83,7 @@ mod list_empty;
 mod listing_too_long;
 mod lure_download;
 mod metadata_not_mapping;
+mod metadata_service_read;
 mod metadata_sidecar;
 mod metadata_value_not_text;
 mod miner_started;
@@ -210,6 +213,7 @@ mod yaml_value_unquoted;
 /// Every rule, sorted by name.
 pub static RULES: &[&LintRule] = &[
     &agent_file_changed::RULE,
+    &agent_hook_bundled::RULE,
     &allow_unknown::RULE,
     &allow_unused::RULE,
     &allow_without_reason::RULE,
@@ -269,6 +273,7 @@ pub static RULES: &[&LintRule] = &[
     &hidden_characters::RULE,
     &host_anonymous::RULE,
     &host_hidden::RULE,
+    &host_lookalike::RULE,
     &host_named_in_body::RULE,
     &host_unknown::RULE,
     &install_hook_present::RULE,
@@ -284,6 +289,7 @@ pub static RULES: &[&LintRule] = &[
     &listing_too_long::RULE,
     &lure_download::RULE,
     &metadata_not_mapping::RULE,
+    &metadata_service_read::RULE,
     &metadata_sidecar::RULE,
     &metadata_value_not_text::RULE,
     &miner_started::RULE,

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use rep_check::declaration::{NeededDeclaration, add_declaration};
 use rep_check::{CheckOptions, Finding, FindingLocation, Level, Profile, SkillChecker, detect_dialects};
 use rep_model::{Fault, FileContent, Skill, TreeEntry};
-use rep_scan::{Behaviour, BehaviourKind, Capabilities};
+use rep_scan::{Behaviour, BehaviourKind};
+pub use rep_scan::{Capabilities, CapabilityKind};
 
 use crate::LibraryError;
 use crate::check::{CheckGroup, read_open_skill};
@@ -241,7 +242,7 @@ fn plan_manifest(found: &SkillLocation, skill: &Skill, capabilities: &Capabiliti
             else {
                 return DeclarationPlace::Nowhere("its SKILL.md cannot be read".to_owned());
             };
-            DeclarationPlace::Manifest { file: found.path.join(manifest.file), before: before.to_vec(), after }
+            DeclarationPlace::Manifest { file: found.path.join(manifest.file), before: before.clone(), after }
         }
         Err(reason) => DeclarationPlace::Nowhere(reason),
     }

@@ -67,7 +67,7 @@ fn describe_fallback() -> Value {
 }
 
 /// Returns the definitions of the tools. Each description says when to call the tool.
-fn tool_definitions() -> [Value; 7] {
+fn tool_definitions() -> [Value; 6] {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let skill = json!({
         "type": "object",
@@ -138,21 +138,27 @@ fn tool_definitions() -> [Value; 7] {
                 "value": {}, "origin": { "type": "string" }, "facts": text("`confident` if the value was extracted from Markdown"),
             })),
         }),
-        json!({
-            "name": "scan_skill",
-            "title": "Scan a skill",
-            "description": "Says what the code of a skill does: the files, hosts, programs, variables and secrets that it uses, and what is dangerous about it. Runs nothing. Call it before you run a script that you do not know.",
-            "inputSchema": input_schema(&json!({ "skill": text("The name of the skill") }), &["skill"]),
-            "outputSchema": output_schema(&json!({
-                "name": { "type": "string" }, "path": { "type": "string" },
-                "verdict": text("`block` if there is an error, `review` if there is a warning, else `clear`"),
-                "summary": list("What it does, in words", json!({ "type": "string" })),
-                "capabilities": { "type": "object" },
-                "behaviours": list("Each thing that it does, with its place", json!({ "type": "object" })),
-                "findings": list("What is dangerous", json!({ "type": "object" })),
-            })),
-        }),
     ]
+}
+
+/// Returns the definition of `scan_skill`.
+fn scan_tool_definition() -> Value {
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let list = |about: &str, kind: &str| json!({ "type": "array", "description": about, "items": { "type": kind } });
+    json!({
+        "name": "scan_skill",
+        "title": "Scan a skill",
+        "description": "Says what the code of a skill does: the files, hosts, programs, variables and secrets that it uses, and what is dangerous about it. Runs nothing. Call it before you run a script that you do not know.",
+        "inputSchema": input_schema(&json!({ "skill": text("The name of the skill") }), &["skill"]),
+        "outputSchema": output_schema(&json!({
+            "name": { "type": "string" }, "path": { "type": "string" },
+            "verdict": text("`block` if there is an error, `review` if there is a warning, else `clear`"),
+            "summary": list("What it does, in words", "string"),
+            "capabilities": { "type": "object" },
+            "behaviours": list("Each thing that it does, with its place", "object"),
+            "findings": list("What is dangerous", "object"),
+        })),
+    })
 }
 
 pub(crate) fn input_schema(properties: &Value, required: &[&str]) -> Value {
@@ -170,7 +176,7 @@ pub(crate) fn output_schema(properties: &Value) -> Value {
 
 /// Lists the built-in tools. All of them are read-only.
 pub(crate) fn list_tools() -> Vec<Tool> {
-    let tools = tool_definitions().into_iter().chain([convert_tool::tool_definition()]).map(|mut tool| {
+    let tools = tool_definitions().into_iter().chain([scan_tool_definition(), convert_tool::tool_definition()]).map(|mut tool| {
         let title = tool["title"].clone();
         tool["annotations"] = json!({
             "title": title, "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,

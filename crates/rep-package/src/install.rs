@@ -6,11 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rep_check::{CheckOptions, Finding, Level, Profile, check_skill};
+use rep_check::{CheckOptions, Finding, Level, Profile, check_skill, sort_and_dedup};
+use rep_library::scan::ScannedSkill;
 use rep_model::Skill;
 use rep_storage::time;
 
 use crate::atomic_dir::PackageFile;
+use crate::capabilities::{AddedCapability, SkillCapabilities};
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::journal::JournalStep;
@@ -52,6 +54,8 @@ pub struct PlannedSkill {
     pub state: PlanState,
     /// Its entry in the lock file.
     pub installed: InstalledSkill,
+    /// What its code needs and that of the installed version does not.
+    pub added: Vec<AddedCapability>,
 }
 
 /// How an installation changes a skill.
@@ -111,6 +115,11 @@ pub fn check_offered_skill(offered: &OfferedSkill, is_forced: bool) -> Result<()
     let is_security = |finding: &Finding| finding.rule.levels.for_profile(Profile::Security).is_some();
     let mut findings = errors(true);
     findings.retain(is_security);
+    // What a scan blocks is not installed.
+    let (skill, _) = Skill::parse(offered.to_skill_tree());
+    let scanned = ScannedSkill::from_skill(&skill, &offered.name);
+    findings.extend(scanned.findings.into_iter().filter(|finding| finding.level == Level::Error));
+    sort_and_dedup(&mut findings);
     let has_security = !findings.is_empty();
     if !is_forced {
         findings.extend(errors(false).into_iter().filter(|finding| !is_security(finding)));
@@ -215,6 +224,7 @@ impl InstallPlan {
             required_by: before.as_ref().map(|before| before.required_by.clone()).unwrap_or_default(),
             is_dependency: one.is_dependency && before.as_ref().is_none_or(|before| before.is_dependency),
             is_pinned: before.as_ref().is_some_and(|before| before.is_pinned),
+            capabilities: Some(SkillCapabilities::from_tree(one.to_skill_tree())),
             is_foreign: false,
         };
         let state = match &before {
@@ -225,9 +235,15 @@ impl InstallPlan {
             }
             Some(_) => PlanState::Updated,
         };
+        let added = match &before {
+            Some(before) if state == PlanState::Updated => {
+                list_added_capabilities(&one.name, before, &installed, scope)
+            }
+            _ => Vec::new(),
+        };
         self.lock.insert_skill(&one.name, &installed);
         self.steps.extend(steps);
-        self.skills.push(PlannedSkill { name: one.name.clone(), state, installed });
+        self.skills.push(PlannedSkill { name: one.name.clone(), state, installed, added });
         Ok(())
     }
 }
@@ -247,8 +263,21 @@ impl InstallPlan {
     }
 }
 
+/// Lists what a new version needs and the installed one does not.
+fn list_added_capabilities(
+    name: &str,
+    before: &InstalledSkill,
+    after: &InstalledSkill,
+    scope: &InstallScope,
+) -> Vec<AddedCapability> {
+    let old = scope.known_capabilities(name, before);
+    after.capabilities.as_ref().map(|new| old.added_in(new)).unwrap_or_default()
+}
+
 fn is_same_installation(before: &InstalledSkill, after: &InstalledSkill) -> bool {
-    InstalledSkill { installed_at: after.installed_at.clone(), ..before.clone() } == *after
+    // A record by an earlier version may have no capabilities, or others.
+    let (installed_at, capabilities) = (after.installed_at.clone(), after.capabilities.clone());
+    InstalledSkill { installed_at, capabilities, ..before.clone() } == *after
 }
 
 /// Returns the directories for a skill: those of the hosts, and those where it is already installed. Duplicates are

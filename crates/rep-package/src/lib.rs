@@ -28,6 +28,7 @@
 
 mod artifact;
 pub mod atomic_dir;
+pub mod capabilities;
 pub mod client;
 pub mod content_store;
 mod error;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::capabilities::SkillCapabilities;
 use crate::files;
 use crate::requirement::SkillRequirement;
 
@@ -88,6 +89,8 @@ pub struct InstalledSkill {
     pub is_dependency: bool,
     /// Whether updates skip it.
     pub is_pinned: bool,
+    /// What its code needs, if that is recorded.
+    pub capabilities: Option<SkillCapabilities>,
     /// Whether another tool wrote the entry, so that it has no `rep` field.
     pub is_foreign: bool,
 }
@@ -170,6 +173,7 @@ impl SkillsLockFile {
             required_by: texts("requiredBy"),
             is_dependency: is_set("dependency"),
             is_pinned: is_set("pinned"),
+            capabilities: ours.get("capabilities").map(SkillCapabilities::from_json),
             is_foreign: own.is_none(),
         })
     }
@@ -222,6 +226,7 @@ impl SkillsLockFile {
             ("requiredBy", (!skill.required_by.is_empty()).then(|| json!(skill.required_by))),
             ("dependency", flag(skill.is_dependency)),
             ("pinned", flag(skill.is_pinned)),
+            ("capabilities", skill.capabilities.as_ref().map(SkillCapabilities::to_json)),
         ];
         for (key, value) in optional {
             match value {
@@ -299,6 +304,9 @@ mod tests {
             required_by: vec!["b".to_owned()],
             is_dependency: true,
             is_pinned: true,
+            capabilities: Some(SkillCapabilities::from_json(
+                &json!({ "spawn": ["git"], "read": ["*"], "digest": "x" }),
+            )),
             is_foreign: false,
         };
         lock.insert_skill("a", &skill);

@@ -11,10 +11,12 @@ use rep_model::suggestion::nearest_name;
 use rep_model::{ResolvedSkillPath, resolve_skill_path};
 
 use crate::atomic_dir::PackageFile;
+use crate::capabilities::{AddedCapability, SkillCapabilities};
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::journal::InstallLock;
 use crate::lock::{InstallPlace, InstalledSkill, LOCK_FILE, SkillsLockFile};
+use crate::source::build_skill_tree;
 
 /// The pseudo-host for all hosts that read the shared directory.
 pub const ANY_HOST: &str = "agents";
@@ -210,6 +212,33 @@ impl InstallScope {
         let folders = skill.places.iter().filter(|put| put.link.is_none());
         let mut found = folders.filter_map(|put| files::read_all_files(&self.resolve_place(name, put)?).ok());
         found.find(|found| files::digest_files(found) == skill.digest)
+    }
+
+    /// Returns what the code of an installed skill needs: as recorded, or else by a scan of its files.
+    pub(crate) fn known_capabilities(&self, name: &str, skill: &InstalledSkill) -> SkillCapabilities {
+        skill.capabilities.clone().unwrap_or_else(|| {
+            let files = self.read_installed_files(name, skill).unwrap_or_default();
+            SkillCapabilities::from_tree(build_skill_tree(name, &files))
+        })
+    }
+
+    /// Lists what the code of an installed skill needs now, and did not when it was installed.
+    pub fn find_added_capabilities(&self, name: &str) -> Result<Vec<AddedCapability>, PackageError> {
+        let lock = self.read_lock_file()?;
+        let skill = self.find_installed(&lock, name)?;
+        let Some(recorded) = &skill.capabilities else { return Ok(Vec::new()) };
+        let mut added = Vec::new();
+        for put in skill.places.iter().filter(|put| put.link.is_none()) {
+            let Some(Ok(files)) = self.resolve_place(name, put).map(|path| files::read_all_files(&path)) else {
+                continue;
+            };
+            if files::digest_files(&files) != skill.digest {
+                added.extend(recorded.added_in(&SkillCapabilities::from_tree(build_skill_tree(name, &files))));
+            }
+        }
+        added.sort();
+        added.dedup();
+        Ok(added)
     }
 
     /// Compares the named skills, or all, with what was installed.

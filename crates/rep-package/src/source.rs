@@ -72,7 +72,7 @@ impl OfferedSkill {
     }
 }
 
-fn build_skill_tree(folder: &str, files: &[PackageFile]) -> SkillTree {
+pub(crate) fn build_skill_tree(folder: &str, files: &[PackageFile]) -> SkillTree {
     skill_reader::build_tree(
         folder,
         folder,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rep_library::decisions::{SkillFileChange, SkillFileState};
 
 use crate::atomic_dir::PackageFile;
+use crate::capabilities::{AddedCapability, SkillCapabilities};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
@@ -50,6 +51,8 @@ pub struct AvailableUpdate {
     pub changes: Vec<SkillFileChange>,
     /// The revisions before and after, if the source has any.
     pub revisions: Option<(String, String)>,
+    /// What the new code needs, and the installed code does not.
+    pub added: Vec<AddedCapability>,
 }
 
 impl UpdateState {
@@ -111,7 +114,9 @@ fn find_update(
     let revision = |origin: &crate::lock::InstallOrigin| origin.manifest.clone().or_else(|| origin.commit.clone());
     let revisions = revision(&skill.origin).zip(revision(&offered.origin)).filter(|(old, new)| old != new);
     let changes = list_changes(skill, before.as_deref(), &offered.files);
-    UpdateState::Available(Box::new(AvailableUpdate { offered, changes, revisions }))
+    let after = SkillCapabilities::from_tree(offered.to_skill_tree());
+    let added = scope.known_capabilities(name, skill).added_in(&after);
+    UpdateState::Available(Box::new(AvailableUpdate { offered, changes, revisions, added }))
 }
 
 /// Lists the files that differ from the recorded ones. Without the recorded content, only digests are known.

@@ -209,6 +209,12 @@ pub enum SignalKind {
     HostHidden,
     /// An instruction wants private data sent.
     SendInstruction,
+    /// The service that gives out credentials of a cloud machine is asked.
+    MetadataServiceRead,
+    /// A host has nearly the name of a known one.
+    HostLookalike,
+    /// A settings file of the skill starts code on events of the agent.
+    AgentHook,
 }
 
 /// A fact for a rule, with its message and the places that explain it.

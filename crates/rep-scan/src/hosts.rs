@@ -1,6 +1,8 @@
 //! Hosts: what a URL names, which hosts are installers or package indexes that everybody knows, which are drops and
 //! tunnels, and which belong to the skill by its own name.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use crate::value::HOLE;
 
 /// The host of a URL or of `host:port`, with the port unless it is the usual one, and the path.
@@ -34,7 +36,13 @@ pub(crate) fn normalize_host(authority: &str) -> Option<String> {
 
 /// Installers and indexes whose scripts are run by their own documentation, with the page that says so. Read on
 /// 2026-11-18.
-const KNOWN_INSTALLERS: [&str; 40] = [
+const KNOWN_INSTALLERS: [&str; 46] = [
+    "get.rvm.io",
+    "get.jetify.com",
+    "dl.dagger.io",
+    "install.duckdb.org",
+    "static.rust-lang.org",
+    "get-poetry.org",
     "sh.rustup.rs",
     "get.docker.com",
     "astral.sh",
@@ -250,12 +258,135 @@ fn classify_address(name: &str) -> Option<HostClass> {
             HostClass::Address
         });
     }
+    if parse_odd_address(name).is_some() {
+        return Some(HostClass::Address);
+    }
     let octets: Vec<u8> = name.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     match octets.as_slice() {
         [0 | 10 | 127, ..] | [192, 168, ..] | [169, 254, ..] | [172, 16..=31, ..] => Some(HostClass::Local),
         // Addresses that documentation uses stand for a public one.
         [_, _, _, _] => Some(HostClass::Address),
         _ => None,
+    }
+}
+
+/// An address in a form that programs read and people do not: one number, or octal and hexadecimal parts.
+fn parse_odd_address(name: &str) -> Option<Ipv4Addr> {
+    let number = |text: &str| -> Option<u64> {
+        let (digits, radix) = match text.strip_prefix("0x") {
+            Some(digits) => (digits, 16),
+            None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
+            None => (text, 10),
+        };
+        u64::from_str_radix(digits, radix).ok()
+    };
+    let parts: Vec<u64> = name.split('.').map(number).collect::<Option<_>>()?;
+    let is_plain = parts.len() == 4 && name.split('.').all(|part| part == "0" || !part.starts_with('0'));
+    if is_plain {
+        return None;
+    }
+    let value = match parts.as_slice() {
+        // A small number is a port or a version.
+        [whole] if *whole > 0x00ff_ffff => *whole,
+        [a, b, c, d] if [a, b, c, d].iter().all(|part| **part < 256) => a << 24 | b << 16 | c << 8 | d,
+        _ => return None,
+    };
+    u32::try_from(value).ok().map(Ipv4Addr::from)
+}
+
+/// The address that an IPv6 address in brackets contains.
+fn parse_mapped_address(name: &str) -> Option<Ipv4Addr> {
+    let inside = name.strip_prefix('[')?.split(']').next()?;
+    inside.parse::<Ipv6Addr>().ok()?.to_ipv4_mapped()
+}
+
+fn without_port(host: &str) -> &str {
+    if host.starts_with('[') { host } else { host.split(':').next().unwrap_or(host) }
+}
+
+/// Whether an address is written in a form that hides it.
+pub(crate) fn is_odd_address(host: &str) -> bool {
+    let name = without_port(host);
+    parse_odd_address(name).or_else(|| parse_mapped_address(name)).is_some()
+}
+
+/// Whether a host is the service of a cloud that tells a machine its credentials.
+pub(crate) fn is_metadata_service(host: &str) -> bool {
+    let name = without_port(host);
+    let address =
+        name.parse::<Ipv4Addr>().ok().or_else(|| parse_odd_address(name)).or_else(|| parse_mapped_address(name));
+    matches!(
+        address.map(|address| address.octets()),
+        Some([169, 254, 169, 254] | [169, 254, 170, 2] | [100, 100, 100, 200])
+    ) || matches!(name, "metadata.google.internal" | "metadata.goog" | "[fd00:ec2::254]")
+}
+
+/// Brands whose hosts are most often imitated, and hosts that are their own. From public reports on phishing and on packages
+/// with similar names, 2026-08.
+const BRANDS: [(&str, &[&str]); 18] = [
+    (
+        "github",
+        &["github.com", "githubusercontent.com", "github.io", "github.dev", "githubassets.com", "githubcopilot.com"],
+    ),
+    ("gitlab", &["gitlab.com", "gitlab.io"]),
+    ("google", &["google.com", "googleapis.com", "google.dev", "googleusercontent.com"]),
+    ("googleapis", &["googleapis.com"]),
+    ("microsoft", &["microsoft.com", "microsoftonline.com"]),
+    ("openai", &["openai.com", "openai.azure.com"]),
+    ("anthropic", &["anthropic.com"]),
+    ("huggingface", &["huggingface.co"]),
+    ("telegram", &["telegram.org", "telegram.me"]),
+    ("discord", &["discord.com", "discordapp.com", "discord.gg"]),
+    ("dropbox", &["dropbox.com", "dropboxapi.com"]),
+    ("paypal", &["paypal.com"]),
+    ("coinbase", &["coinbase.com"]),
+    ("binance", &["binance.com"]),
+    ("metamask", &["metamask.io"]),
+    ("cloudflare", &["cloudflare.com"]),
+    ("npmjs", &["npmjs.com", "npmjs.org"]),
+    ("python", &["python.org"]),
+];
+
+/// The brand that a host imitates: with one letter changed, or with letters of another script. Empty if the name is written
+/// in code, so that it could be any.
+pub(crate) fn lookalike(host: &str) -> Option<&'static str> {
+    let name = without_port(host);
+    if name.contains(['*', '[']) || classify_address(name).is_some() {
+        return None;
+    }
+    let label = owner_label(name);
+    if !label.is_ascii() || label.starts_with("xn--") {
+        let plain: String = label.chars().map(latin_twin).collect();
+        let found = BRANDS.iter().find(|(brand, _)| plain.contains(brand)).map(|(brand, _)| *brand);
+        return found.or(label.starts_with("xn--").then_some(""));
+    }
+    let digits: String = label.chars().map(latin_twin).collect();
+    BRANDS.iter().find_map(|(brand, own)| {
+        let is_own =
+            own.iter().any(|known| name == *known || name.strip_suffix(known).is_some_and(|rest| rest.ends_with('.')));
+        let is_twin = digits == *brand && label != *brand
+            || label.len() >= 6 && crate::packages::is_one_edit(brand.as_bytes(), label.as_bytes()) && label != *brand;
+        (!is_own && is_twin).then_some(*brand)
+    })
+}
+
+/// The Latin letter that another character looks like.
+fn latin_twin(letter: char) -> char {
+    match letter {
+        '0' | 'о' | 'ο' | 'ө' => 'o',
+        '1' | 'і' | 'ı' | 'ӏ' | 'ɩ' => 'i',
+        '3' | 'е' | 'ё' | 'ҽ' => 'e',
+        '5' | 'ѕ' => 's',
+        'а' | 'ɑ' | 'α' => 'a',
+        'с' | 'ϲ' => 'c',
+        'р' | 'ρ' => 'p',
+        'у' | 'γ' => 'y',
+        'х' => 'x',
+        'һ' => 'h',
+        'ԁ' => 'd',
+        'ɡ' => 'g',
+        'ո' => 'n',
+        other => other,
     }
 }
 
@@ -411,9 +542,21 @@ pub(crate) fn secret_belongs_to(secret: &str, host: &str) -> bool {
         })
         .any(|word| {
             label.starts_with(&word)
+                || is_abbreviation(&word, &label)
                 || (word.len() >= 3 && whole.contains(&word))
                 || (label.len() >= 3 && word.starts_with(&label))
         })
+}
+
+/// Whether a short word has some of the letters of a name, in order and with the first one: `em` for `eastmoney`.
+fn is_abbreviation(word: &str, name: &str) -> bool {
+    const MEANT: [&str; 8] = ["aws", "ssh", "gcp", "gh", "db", "npm", "git", "pgp"];
+    let mut letters = name.chars();
+    word.len() <= 4
+        && name.len() >= word.len() * 2
+        && !MEANT.contains(&word)
+        && word.chars().next() == name.chars().next()
+        && word.chars().all(|letter| letters.any(|other| other == letter))
 }
 
 #[cfg(test)]
@@ -428,6 +571,32 @@ mod tests {
         );
         assert_eq!(parse_url("http://localhost:3000"), Some(("localhost:3000".to_owned(), "")));
         assert_eq!(parse_url("no url"), None);
+        for odd in
+            ["http://3405803783/x", "http://0xcb007107/x", "http://0313.0.0161.7/x", "http://[::ffff:203.0.113.7]/"]
+        {
+            assert_eq!(classify_url(odd), HostClass::Address, "{odd}");
+            assert!(parse_url(odd).is_some_and(|(host, _)| is_odd_address(&host)), "{odd}");
+        }
+        for plain in ["203.0.113.7", "10.0.0.1:8080", "[2001:db8::7]", "localhost:3000", "a.example"] {
+            assert!(!is_odd_address(plain), "{plain}");
+        }
+        for cloud in ["169.254.169.254", "[::ffff:a9fe:a9fe]", "2852039166", "metadata.google.internal"] {
+            assert!(is_metadata_service(cloud), "{cloud}");
+        }
+        assert!(!is_metadata_service("169.254.1.1"));
+        for (host, expected) in [
+            ("githup.com", Some("github")),
+            ("g1thub.com", Some("github")),
+            ("api.anthropics.com", Some("anthropic")),
+            ("gіthub.com", Some("github")),
+            ("xn--gthub-n4a.com", Some("")),
+            ("api.github.com", None),
+            ("raw.githubusercontent.com", None),
+            ("huggingface.co", None),
+            ("python.example.com", None),
+        ] {
+            assert_eq!(lookalike(host), expected, "{host}");
+        }
         assert_eq!(classify_url("http://203.0.113.7/x"), HostClass::Address);
         assert_eq!(classify_url("http://192.168.1.4/x"), HostClass::Local);
         assert_eq!(classify_url("https://abc.ngrok-free.dev"), HostClass::Drop);

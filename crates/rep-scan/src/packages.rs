@@ -193,7 +193,7 @@ pub(crate) fn lookalike(name: &str) -> Option<&'static str> {
 }
 
 /// Whether two names differ by one letter more, less, other, or by two letters swapped.
-fn is_one_edit(one: &[u8], two: &[u8]) -> bool {
+pub(crate) fn is_one_edit(one: &[u8], two: &[u8]) -> bool {
     if one.len().abs_diff(two.len()) > 1 {
         return false;
     }

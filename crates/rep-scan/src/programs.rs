@@ -431,7 +431,7 @@ fn run_interpreter(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> O
     if let Some(code) = at.and_then(|at| words.get(at + 1)) {
         let option = words[at.unwrap_or(0)].first_text().unwrap_or("").to_ascii_lowercase();
         let code = if option.starts_with("-enc") {
-            Scanner::decoded(code, decode::decode_base64, call.place, call.span)
+            run.scanner.decoded(code, decode::decode_base64, call.place, call.span)
         } else {
             Rc::clone(code)
         };
@@ -579,7 +579,7 @@ fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue
     let input = input.with_taints(&files);
     let is_decoding = call.has_flag(&["-d", "-D", "--decode", "-di", "-r"]);
     match name {
-        "base64" | "base32" if is_decoding => Scanner::decoded(&input, decode::decode_base64, call.place, call.span),
+        "base64" | "base32" if is_decoding => run.scanner.decoded(&input, decode::decode_base64, call.place, call.span),
         "base64" => input.derived().with_taints(&[Taint { source: Source::Encoded, span: call.place.span(call.span) }]),
         "xxd"
             if call
@@ -587,7 +587,7 @@ fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue
                 .iter()
                 .any(|word| word.first_text().is_some_and(|text| text.contains('r') && text.starts_with('-'))) =>
         {
-            Scanner::decoded(&input, decode::decode_hex, call.place, call.span)
+            run.scanner.decoded(&input, decode::decode_hex, call.place, call.span)
         }
         "rev" => match input.constant() {
             Some(text) => Value::text(&text.chars().rev().collect::<String>())

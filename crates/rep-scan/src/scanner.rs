@@ -180,7 +180,10 @@ impl<'a> Scanner<'a> {
 
     /// The value of a file's contents.
     pub(crate) fn file_value(&mut self, path: &SharedValue, place: &Place, span: Span) -> SharedValue {
-        let shown = normalize_path(path.first_text().unwrap_or("\u{fffc}"));
+        // Of several paths, the one that means something.
+        let mut all = path.texts.iter().map(|text| normalize_path(text));
+        let shown = all.find(|text| places::private_data(text).is_some());
+        let shown = shown.unwrap_or_else(|| normalize_path(path.first_text().unwrap_or("\u{fffc}")));
         let source = match places::private_data(&shown) {
             Some(_) => Source::PrivateFile(shown.clone()),
             None => Source::File(shown.clone()),
@@ -235,7 +238,12 @@ impl<'a> Scanner<'a> {
             self.record(BehaviourKind::Connect, &host, place, span);
             self.judge_host(&pattern, &host, place, span);
             if url.has_source(|source| *source == Source::Decoded) && host != "*" && pattern.contains("://") {
-                self.signal(SignalKind::HostHidden, format!("the host `{host}` is hidden by an encoding"), place, span);
+                let message = format!("the host `{host}` is hidden by an encoding");
+                // The place where the whole URL is decoded says it already.
+                let is_known = self.signals.iter().any(|one| *one.file == *place.file && one.message == message);
+                if !is_known {
+                    self.signal(SignalKind::HostHidden, message, place, span);
+                }
             }
             taints.push(Taint { source: Source::Remote(pattern.to_string()), span: place.span(span) });
         }
@@ -247,6 +255,22 @@ impl<'a> Scanner<'a> {
             Some((host, path)) => hosts::classify_host(&host, path),
             None => hosts::classify_host(host, ""),
         };
+        if hosts::is_metadata_service(host) {
+            let message = format!("asks `{host}`, which gives out the credentials of a cloud machine");
+            self.signal(SignalKind::MetadataServiceRead, message, place, span);
+        }
+        if hosts::is_odd_address(host) {
+            let message = format!("the address of `{host}` is written so that people do not recognise it");
+            self.signal(SignalKind::HostHidden, message, place, span);
+        }
+        if let Some(known) = hosts::lookalike(host) {
+            let message = if known.is_empty() {
+                format!("connects to `{host}`, a name in another script that is written in code")
+            } else {
+                format!("connects to `{host}`, which looks like `{known}`")
+            };
+            self.signal(SignalKind::HostLookalike, message, place, span);
+        }
         match class {
             HostClass::Drop => {
                 self.signal(
@@ -265,6 +289,29 @@ impl<'a> Scanner<'a> {
                 );
             }
             _ => {}
+        }
+    }
+
+    /// Judges the URLs in a line of text: only those that ask a cloud for credentials.
+    pub(crate) fn judge_url_in_text(&mut self, line: &str, place: &Place, span: Span) {
+        for scheme in ["http://", "https://"] {
+            let Some(at) = line.find(scheme) else { continue };
+            let url = line[at..].split(|letter: char| letter.is_whitespace() || matches!(letter, '`' | '"' | ')'));
+            let Some((host, _)) = url.into_iter().next().and_then(hosts::parse_url) else { continue };
+            if hosts::is_metadata_service(&host) {
+                let message = format!("names `{host}`, which gives out the credentials of a cloud machine");
+                self.signal(SignalKind::MetadataServiceRead, message, place, span);
+            }
+        }
+    }
+
+    /// Judges a URL that code names, whether or not it is requested.
+    pub(crate) fn judge_named_url(&mut self, text: &str, place: &Place, span: Span) {
+        if let Some((host, path)) = hosts::parse_url(text)
+            && hosts::classify_host(&host, path) == HostClass::Drop
+        {
+            let message = format!("names `{host}`, a service for anonymous drops and tunnels");
+            self.signal(SignalKind::DropHost, message, place, span);
         }
     }
 
@@ -385,6 +432,7 @@ impl<'a> Scanner<'a> {
 
     /// Decodes a value. What was a constant is read; what was not stays marked.
     pub(crate) fn decoded(
+        &mut self,
         value: &SharedValue,
         decode: impl Fn(&str) -> Option<Vec<u8>>,
         place: &Place,
@@ -392,6 +440,13 @@ impl<'a> Scanner<'a> {
     ) -> SharedValue {
         let mark = [Taint { source: Source::Decoded, span: place.span(span) }];
         let text = value.constant().and_then(decode).and_then(decode::readable);
+        if let Some(text) = text.as_deref().map(str::trim)
+            && ["http://", "https://", "ws://", "wss://", "ftp://"].iter().any(|scheme| text.starts_with(scheme))
+            && let Some((host, _)) = hosts::parse_url(text)
+            && !matches!(hosts::classify_url(text), HostClass::Local | HostClass::Unknown)
+        {
+            self.signal(SignalKind::HostHidden, format!("the host `{host}` is hidden by an encoding"), place, span);
+        }
         match text {
             Some(text) => Value::text(&text.replace(HOLE, "?")).with_taints(&value.taints).with_taints(&mark),
             None => value.derived().with_taints(&mark),

@@ -332,7 +332,13 @@ fn judge_collected(run: &mut SourceRun<'_, '_>, value: &SharedValue, span: Span)
             _ => None,
         })
         .collect();
-    let mut owners: Vec<&str> = names.iter().map(|name| name.split('_').next().unwrap_or(name)).collect();
+    let owner = |name: &&str| match name.split('_').next().unwrap_or(name).to_ascii_lowercase() {
+        owner if owner == "gh" => "github".to_owned(),
+        owner if owner == "hf" => "huggingface".to_owned(),
+        owner if owner == "gcp" => "google".to_owned(),
+        owner => owner,
+    };
+    let mut owners: Vec<String> = names.iter().map(owner).collect();
     owners.sort_unstable();
     owners.dedup();
     if owners.len() >= 2 {
@@ -395,33 +401,33 @@ fn call_coding(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, s
         | "base64.decodebytes"
         | "atob"
         | "binascii.a2b_base64"
-        | "b64decode" => Scanner::decoded(&first, decode::decode_base64, place, span),
+        | "b64decode" => run.scanner.decoded(&first, decode::decode_base64, place, span),
         "base64.b32decode" | "base64.a85decode" | "base64.b85decode" | "marshal.loads" | "pickle.loads"
         | "zlib.decompress" | "gzip.decompress" | "zlib.inflateSync" | "zlib.gunzipSync" | "lzma.decompress"
         | "bz2.decompress" => first.derived().with_taints(&[Taint { source: Source::Decoded, span: place.span(span) }]),
         "bytes.fromhex" | "bytearray.fromhex" | "binascii.unhexlify" => {
-            Scanner::decoded(&first, decode::decode_hex, place, span)
+            run.scanner.decoded(&first, decode::decode_hex, place, span)
         }
         "codecs.decode" => match arguments.at(1).constant() {
-            Some("rot13" | "rot_13") => Scanner::decoded(
+            Some("rot13" | "rot_13") => run.scanner.decoded(
                 &first,
                 |text| Some(text.chars().map(rotate).collect::<String>().into_bytes()),
                 place,
                 span,
             ),
-            Some("hex") => Scanner::decoded(&first, decode::decode_hex, place, span),
-            Some("base64") => Scanner::decoded(&first, decode::decode_base64, place, span),
+            Some("hex") => run.scanner.decoded(&first, decode::decode_hex, place, span),
+            Some("base64") => run.scanner.decoded(&first, decode::decode_base64, place, span),
             _ => first.derived(),
         },
         "urllib.parse.unquote" | "decodeURIComponent" | "unescape" | "decodeURI" => {
             match first.constant().filter(|text| text.contains('%')) {
-                Some(_) => Scanner::decoded(&first, |text| Some(decode::decode_percent(text)), place, span),
+                Some(_) => run.scanner.decoded(&first, |text| Some(decode::decode_percent(text)), place, span),
                 None => first,
             }
         }
         "Buffer.from" => match arguments.at(1).constant() {
-            Some("base64" | "base64url") => Scanner::decoded(&first, decode::decode_base64, place, span),
-            Some("hex") => Scanner::decoded(&first, decode::decode_hex, place, span),
+            Some("base64" | "base64url") => run.scanner.decoded(&first, decode::decode_base64, place, span),
+            Some("hex") => run.scanner.decoded(&first, decode::decode_hex, place, span),
             _ => first,
         },
         "base64.b64encode" | "base64.urlsafe_b64encode" | "btoa" | "binascii.hexlify" => {

@@ -4,6 +4,7 @@
 //! records. Nothing is a syntax error: what is not understood is skipped.
 
 mod expressions;
+mod functions;
 mod statements;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use std::rc::Rc;
 
 use rep_model::Span;
 
+use self::functions::FunctionFacts;
 use crate::scanner::{Language, Place, Scanner};
 use crate::source_tokens::{Token, TokenKind, split_source};
 use crate::value::{self, HOLE, SharedValue, Value, choice};
@@ -18,13 +20,24 @@ use crate::value::{self, HOLE, SharedValue, Value, choice};
 /// The maximum depth of nested expressions. What is deeper is not read.
 const DEPTH_MAX: u32 = 60;
 
+/// The maximum number of rehearsals. Each one carries data through one more call.
+const REHEARSALS_MAX: usize = 3;
+/// The maximum size of a text that is rehearsed more than once.
+const REHEARSED_BYTES_MAX: usize = 512 * 1024;
+
 /// Follows a source text.
 pub(crate) fn run_source(scanner: &mut Scanner<'_>, text: &str, language: Language, place: &Place) {
     let text = value::without_holes_unless_folded(text, place.fixed.is_some());
     let tokens = split_source(&text, language == Language::Python);
     let mut globals = HashMap::new();
+    let mut functions = FunctionFacts::default();
     let was_rehearsal = std::mem::replace(&mut scanner.is_rehearsal, true);
-    for is_rehearsal in [true, false] {
+    let mut rehearsals = 0;
+    loop {
+        let is_rehearsal = rehearsals < REHEARSALS_MAX
+            && (rehearsals == 0 || functions.has_grown && text.len() <= REHEARSED_BYTES_MAX);
+        functions.has_grown = false;
+        rehearsals += 1;
         scanner.is_rehearsal = is_rehearsal || was_rehearsal;
         let mut run = SourceRun {
             scanner: &mut *scanner,
@@ -33,14 +46,20 @@ pub(crate) fn run_source(scanner: &mut Scanner<'_>, text: &str, language: Langua
             at: 0,
             end: tokens.len(),
             is_python: language == Language::Python,
-            scopes: vec![Scope { names: HashMap::new(), end: ScopeEnd::Never }],
+            scopes: vec![Scope::new(ScopeEnd::Never)],
             globals: std::mem::take(&mut globals),
+            functions: std::mem::take(&mut functions),
+            pending_name: None,
             place,
             depth: 0,
             indent: 0,
         };
         run.run_all();
         globals = std::mem::take(&mut run.scopes[0].names);
+        functions = std::mem::take(&mut run.functions);
+        if !is_rehearsal {
+            break;
+        }
     }
     scanner.is_rehearsal = was_rehearsal;
 }
@@ -56,6 +75,14 @@ enum ScopeEnd {
 struct Scope {
     names: HashMap<String, (SharedValue, u32)>,
     end: ScopeEnd,
+    /// The function whose body it is.
+    function: Option<Rc<str>>,
+}
+
+impl Scope {
+    fn new(end: ScopeEnd) -> Self {
+        Self { names: HashMap::new(), end, function: None }
+    }
 }
 
 /// The arguments of a call.
@@ -93,6 +120,10 @@ pub(crate) struct SourceRun<'r, 'a> {
     pub(crate) is_python: bool,
     scopes: Vec<Scope>,
     globals: HashMap<String, (SharedValue, u32)>,
+    /// What is known about the functions of the text.
+    pub(crate) functions: FunctionFacts,
+    /// The name that the next function gets.
+    pending_name: Option<Rc<str>>,
     pub(crate) place: &'r Place,
     depth: u32,
     indent: u32,
@@ -191,7 +222,7 @@ impl<'r> SourceRun<'r, '_> {
     fn push_scope(&mut self, end: ScopeEnd) {
         // Deeper functions share the scope of the one around them.
         if self.scopes.len() < 40 {
-            self.scopes.push(Scope { names: HashMap::new(), end });
+            self.scopes.push(Scope::new(end));
         }
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn read_file(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], pla
     match extension(path).as_str() {
         "md" | "markdown" | "mdx" | "mdc" | "txt" | "rst" => return read_markdown(scanner, &text, place),
         "json" | "yaml" | "yml" | "toml" | "cfg" | "ini" | "env" | "conf" | "plist" | "xml" => {
+            judge_agent_hooks(scanner, &text, place);
             return read_settings(scanner, &name, &text, place);
         }
         _ => {}
@@ -408,6 +409,23 @@ fn is_command(line: &str) -> bool {
         || line.contains("powershell -")
 }
 
+/// Whether a line outside of a fence is a command and nothing else.
+fn is_command_line(line: &str) -> bool {
+    let line =
+        line.trim_start_matches(|letter: char| letter.is_whitespace() || matches!(letter, '$' | '>' | '-' | '*'));
+    let mut words = line.split_whitespace();
+    let (Some(program), Some(operand)) = (words.next(), words.next()) else { return false };
+    let has_url = line.contains("://");
+    let is_option = operand.len() > 1 && operand.starts_with('-');
+    match program {
+        "curl" | "wget" | "iwr" | "irm" => has_url && (is_option || operand.contains("://")),
+        "git" => operand == "clone" && has_url,
+        "nc" | "ncat" | "socat" | "powershell" | "pwsh" | "powershell.exe" => is_option,
+        "nslookup" | "dig" => operand.contains('.') && operand.contains('$'),
+        _ => false,
+    }
+}
+
 fn read_commands_in_prose(scanner: &mut Scanner<'_>, text: &str, body: Span, outline: &MarkdownOutline, place: &Place) {
     let mut fences = outline.fences.iter().map(|fence| fence.span).peekable();
     let mut start = body.start;
@@ -417,7 +435,10 @@ fn read_commands_in_prose(scanner: &mut Scanner<'_>, text: &str, body: Span, out
             fences.next();
         }
         let is_fenced = fences.peek().is_some_and(|fence| fence.start < end && fence.end > start);
-        if !is_fenced && line.len() < 8192 && is_command(line) {
+        if !is_fenced && line.len() < 8192 && line.contains("://") {
+            scanner.judge_url_in_text(line, place, Span::new(start, end - (line.len() - line.trim_end().len())));
+        }
+        if !is_fenced && line.len() < 8192 && (is_command(line) || is_command_line(line)) {
             let clean = unescape_markdown(line);
             let inner = place.fixed_at(Span::new(start, end - (line.len() - line.trim_end().len())), false);
             // In inline code, only the code is the command.
@@ -502,6 +523,37 @@ fn read_settings(scanner: &mut Scanner<'_>, name: &str, text: &str, place: &Plac
             }
         }
         judge_settings_host(scanner, trimmed, place, span);
+    }
+}
+
+/// Events on which hosts start the commands of their settings.
+const AGENT_EVENTS: [&str; 10] = [
+    "PreToolUse",
+    "PostToolUse",
+    "UserPromptSubmit",
+    "SessionStart",
+    "SessionEnd",
+    "SubagentStop",
+    "PreCompact",
+    "Notification",
+    "beforeShellExecution",
+    "afterFileEdit",
+];
+
+/// Reports commands of a host's settings that start without the user: a file that hosts read, in the skill itself.
+fn judge_agent_hooks(scanner: &mut Scanner<'_>, text: &str, place: &Place) {
+    let path = place.file.to_ascii_lowercase();
+    let is_settings = ["settings.json", "settings.local.json", "hooks.json", "hooks/hooks.json"]
+        .iter()
+        .any(|name| path == *name || path.ends_with(&format!("/{name}")));
+    if !is_settings || !text.contains("\"command\"") {
+        return;
+    }
+    for event in AGENT_EVENTS {
+        if let Some(at) = text.find(&format!("\"{event}\"")) {
+            let message = format!("on `{event}`, hosts start a command of this file");
+            scanner.signal(SignalKind::AgentHook, message, place, Span::new(at, at + event.len() + 2));
+        }
     }
 }
 

@@ -270,6 +270,24 @@ pub(crate) fn without_holes_unless_folded(text: &str, is_folded: bool) -> std::b
 }
 
 impl Value {
+    /// The same value, which may also have the texts and the parts of another value.
+    pub(crate) fn with_assumed_parts(self: &Rc<Self>, other: &SharedValue) -> SharedValue {
+        let has_texts = self.texts.is_empty() && !other.texts.is_empty();
+        let has_parts = self.items.is_empty() && !other.keys.is_empty();
+        if !has_texts && !has_parts {
+            return Rc::clone(self);
+        }
+        let mut value = (**self).clone();
+        value.is_open = true;
+        if has_texts {
+            value.texts.clone_from(&other.texts);
+        }
+        if has_parts {
+            value.set_items(other.keys.clone(), other.items.clone());
+        }
+        Rc::new(value)
+    }
+
     /// The same sources with the texts of another value.
     pub(crate) fn with_text_of(self: &Rc<Self>, other: &SharedValue) -> SharedValue {
         Rc::new(Self { texts: other.texts.clone(), is_open: other.is_open, ..(**self).clone() })

@@ -15,7 +15,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "`allowed-tools` approves every program while the skill uses few",
     since: "0.1.0",
     levels: RuleLevels { info: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning"), RuleCitation::agentskills("allowed-tools")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::agentskills("allowed-tools"),
+        RuleCitation::owasp_skills("AST03"),
+    ],
     requirements: &["SCAN-08"],
     page: include_str!("bash_unrestricted.md"),
     check: RuleCheck::Declaration(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill collects credentials",
     since: "0.1.0",
     levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST01"),
+        RuleCitation::atlas("AML.TA0013"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("credentials_collected.md"),
     check: RuleCheck::Scan(check),

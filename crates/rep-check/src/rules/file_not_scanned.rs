@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "a file was not scanned",
     since: "0.1.0",
     levels: RuleLevels { info: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST08"),
+        RuleCitation::atlas("AML.TA0007"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("file_not_scanned.md"),
     check: RuleCheck::Scan(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "a file of the skill cannot be read by people",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST08"),
+        RuleCitation::atlas("AML.TA0007"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("file_opaque.md"),
     check: RuleCheck::Scan(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill uses a host without a known owner",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST01"),
+        RuleCitation::atlas("AML.TA0014"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("host_anonymous.md"),
     check: RuleCheck::Scan(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "a package of the skill runs a program when it is installed",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST02"),
+        RuleCitation::atlas("AML.TA0005"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("install_hook_present.md"),
     check: RuleCheck::Scan(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "an instruction wants earlier ones ignored",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST05"),
+        RuleCitation::atlas("AML.TA0005"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("instruction_override.md"),
     check: RuleCheck::Scan(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "an instruction wants private data sent",
     since: "0.1.0",
     levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST05"),
+        RuleCitation::atlas("AML.TA0010"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("instruction_sends_data.md"),
     check: RuleCheck::Scan(check),

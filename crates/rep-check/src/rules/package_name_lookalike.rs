@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill installs a package with nearly the name of a known one",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST02"),
+        RuleCitation::atlas("AML.TA0004"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("package_name_lookalike.md"),
     check: RuleCheck::Scan(check),

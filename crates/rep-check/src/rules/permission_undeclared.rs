@@ -12,7 +12,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill does something that its `permissions` do not cover",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning"), RuleCitation::universal("§8, permissions")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::universal("§8, permissions"),
+        RuleCitation::owasp_skills("AST03"),
+    ],
     requirements: &["SCAN-08"],
     page: include_str!("permission_undeclared.md"),
     check: RuleCheck::Declaration(check),

@@ -10,7 +10,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "a permission that nothing in the skill needs",
     since: "0.1.0",
     levels: RuleLevels { info: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning"), RuleCitation::universal("§8, permissions")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::universal("§8, permissions"),
+        RuleCitation::owasp_skills("AST03"),
+    ],
     requirements: &["SCAN-08"],
     page: include_str!("permission_unused.md"),
     check: RuleCheck::Declaration(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill arranges to be started again",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST01"),
+        RuleCitation::atlas("AML.TA0006"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("persistence_added.md"),
     check: RuleCheck::Scan(check),

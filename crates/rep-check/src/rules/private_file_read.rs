@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill reads a private file",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST03"),
+        RuleCitation::atlas("AML.TA0013"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("private_file_read.md"),
     check: RuleCheck::Scan(check),

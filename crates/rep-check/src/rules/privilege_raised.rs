@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill raises privileges",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST03"),
+        RuleCitation::atlas("AML.TA0012"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("privilege_raised.md"),
     check: RuleCheck::Scan(check),

@@ -12,7 +12,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the instructions use a program that `allowed-tools` does not approve",
     since: "0.1.0",
     levels: RuleLevels { info: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning"), RuleCitation::agentskills("allowed-tools")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::agentskills("allowed-tools"),
+        RuleCitation::owasp_skills("AST03"),
+    ],
     requirements: &["SCAN-08"],
     page: include_str!("program_not_approved.md"),
     check: RuleCheck::Declaration(check),

@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill connects a shell to the network",
     since: "0.1.0",
     levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST01"),
+        RuleCitation::atlas("AML.TA0014"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("reverse_shell.md"),
     check: RuleCheck::Scan(check),

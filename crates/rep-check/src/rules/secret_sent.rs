@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill sends a secret to a host that the secret does not belong to",
     since: "0.1.0",
     levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST01"),
+        RuleCitation::atlas("AML.TA0010"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("secret_sent.md"),
     check: RuleCheck::Scan(check),

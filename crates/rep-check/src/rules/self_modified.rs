@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill changes its own instructions",
     since: "0.1.0",
     levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST07"),
+        RuleCitation::atlas("AML.TA0006"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("self_modified.md"),
     check: RuleCheck::Scan(check),

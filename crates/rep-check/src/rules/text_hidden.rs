@@ -9,7 +9,11 @@ pub(super) static RULE: LintRule = LintRule {
     summary: "the skill hides text from people",
     since: "0.1.0",
     levels: RuleLevels { error: Profile::Security.as_set(), ..RuleLevels::NONE },
-    citations: &[RuleCitation::own_project("scanning")],
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST05"),
+        RuleCitation::atlas("AML.TA0007"),
+    ],
     requirements: &["SCAN-11"],
     page: include_str!("text_hidden.md"),
     check: RuleCheck::Scan(check),

@@ -3,8 +3,9 @@
 use rep_net::git::GitReference;
 
 use super::grammar::RepositorySource;
-use super::recorded::SourceMoment;
+use super::recorded::{RecordedSources, SourceMoment};
 use super::{local, registry, repository, well_known};
+use crate::capabilities::{AddedCapability, SkillCapabilities};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::lock::{InstalledSkill, SkillsLockFile};
@@ -53,6 +54,8 @@ pub struct SourceComparison {
     pub source: String,
     /// The result.
     pub state: SourceState,
+    /// What the code of its source needs, and the installed code does not.
+    pub added: Vec<AddedCapability>,
 }
 
 /// Compares the named installed skills, or all, with their sources. `warn` receives a message for each skipped
@@ -69,10 +72,29 @@ pub fn compare_with_sources(
     for name in names {
         let skill = scope.find_installed(&lock, &name)?;
         let state = check_source(&name, &skill, scope, client, warn);
+        let added = if matches!(state, SourceState::Outdated(_)) {
+            list_added_capabilities(&name, &skill, scope, client)
+        } else {
+            Vec::new()
+        };
         let source = skill.origin.url.unwrap_or(skill.origin.source);
-        all.push(SourceComparison { name, source, state });
+        all.push(SourceComparison { name, source, state, added });
     }
     Ok(all)
+}
+
+/// Lists what the newest version needs and the installed one does not. A source that cannot be read again lists nothing.
+fn list_added_capabilities(
+    name: &str,
+    skill: &InstalledSkill,
+    scope: &InstallScope,
+    client: &SourceClient,
+) -> Vec<AddedCapability> {
+    let sources = RecordedSources { scope, client };
+    let Ok(Some(offered)) = sources.load(name, &skill.origin, SourceMoment::Newest, &mut |_| {}) else {
+        return Vec::new();
+    };
+    scope.known_capabilities(name, skill).added_in(&SkillCapabilities::from_tree(offered.to_skill_tree()))
 }
 
 fn check_source(

@@ -131,7 +131,9 @@ impl Runtime {
         let tools = indexes.into_iter().map(|index| ToolPolicy {
             name: tool_name(&tools[index]).to_owned(),
             plan: skill.plan_tool(index, &self.options.workspace, json!({})).map(|mut plan| {
-                grant.iter().for_each(|grant| grant.apply(&mut plan));
+                if let Some(grant) = &grant {
+                    grant.apply(&mut plan);
+                }
                 ToolPlan {
                     runtime: plan.work.tool().map(|tool| tool.runtime.name()),
                     entrypoint: plan.work.tool().map(|tool| tool.entrypoint.clone()),

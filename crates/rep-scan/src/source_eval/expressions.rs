@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rep_model::Span;
+
 use super::{Arguments, DEPTH_MAX, Scope, ScopeEnd, SourceRun};
 use crate::source_calls;
 use crate::source_tokens::{TokenKind, literal_text, split_source};
@@ -233,9 +235,17 @@ impl SourceRun<'_, '_> {
                     path = None;
                 }
                 "(" if next == self.at => {
+                    let called = self.called_function(&current, path.as_deref(), receiver.as_ref());
                     let arguments = self.arguments(next);
                     let span = self.span_from(start);
-                    current = source_calls::call(self, &current, receiver.take(), &arguments, span);
+                    let result = called.as_deref().and_then(|name| self.call_function(name, &arguments));
+                    // A function of the text hides one of a library with the same name.
+                    let is_own = called.as_deref().is_some_and(|name| self.functions.is_defined(name));
+                    let callee = if is_own { Value::unknown() } else { current };
+                    current = source_calls::call(self, &callee, receiver.take(), &arguments, span);
+                    if let Some(result) = result {
+                        current = current.with_taints(&result.taints).with_assumed_parts(&result);
+                    }
                     path = None;
                 }
                 "<" if next == self.at && !self.is_python && self.skip_type_arguments() => {}
@@ -359,7 +369,14 @@ impl SourceRun<'_, '_> {
         let mut parts = Vec::new();
         loop {
             match self.kind(self.at) {
-                Some(TokenKind::Text { is_raw }) => parts.push(Value::text(&literal_text(self.word(self.at), is_raw))),
+                Some(TokenKind::Text { is_raw }) => {
+                    let text = literal_text(self.word(self.at), is_raw);
+                    if !self.scanner.is_rehearsal && text.len() < 2048 && text.contains("://") {
+                        let span = self.tokens.get(self.at).map_or(Span::default(), |token| token.span);
+                        self.scanner.judge_named_url(&text, self.place, span);
+                    }
+                    parts.push(Value::text(&text));
+                }
                 Some(TokenKind::Template) => parts.push(self.template(self.at)),
                 _ => break,
             }
@@ -425,6 +442,8 @@ impl SourceRun<'_, '_> {
             is_python: self.is_python,
             scopes: std::mem::take(&mut self.scopes),
             globals: std::mem::take(&mut self.globals),
+            functions: std::mem::take(&mut self.functions),
+            pending_name: None,
             place: &place,
             depth: self.depth + 1,
             indent: self.indent,
@@ -434,8 +453,10 @@ impl SourceRun<'_, '_> {
         }
         let value = inner.expression();
         let (scopes, globals) = (std::mem::take(&mut inner.scopes), std::mem::take(&mut inner.globals));
+        let functions = std::mem::take(&mut inner.functions);
         self.scopes = scopes;
         self.globals = globals;
+        self.functions = functions;
         value
     }
 
@@ -477,10 +498,20 @@ impl SourceRun<'_, '_> {
         }
         self.at += 1;
         if !self.is_python && self.is_operator(self.at, "=>") {
+            let function = self.pending_name.take();
             let last = self.scopes.len() - 1;
-            let known = self.scopes[last].names.insert(name.to_owned(), (Value::unknown(), self.indent));
+            let outer = self.scopes[last].function.clone();
+            self.enter_function(function.as_ref());
+            let parameter = if function.is_some() { self.parameter_value(0, name) } else { Value::unknown() };
+            let known = self.scopes[last].names.insert(name.to_owned(), (parameter, self.indent));
             self.at += 1;
             let value = self.arrow_body();
+            if function.is_some() {
+                self.returned(&value);
+                if let Some(scope) = self.scopes.get_mut(last) {
+                    scope.function = outer;
+                }
+            }
             if let Some(known) = known {
                 let last = last.min(self.scopes.len() - 1);
                 self.scopes[last].names.insert(name.to_owned(), known);
@@ -572,11 +603,15 @@ impl SourceRun<'_, '_> {
     }
 
     pub(super) fn arrow_function(&mut self, close: usize) -> SharedValue {
+        let function = self.pending_name.take();
         let arrow = self.find_arrow(close + 1).unwrap_or(close + 1);
         let body = arrow + 1;
         let end = if self.is_operator(body, "{") { self.mate(body).unwrap_or(body) } else { body };
         let scopes = self.scopes.len();
         self.push_scope(ScopeEnd::Token(end.max(body + 1)));
+        if self.scopes.len() > scopes {
+            self.enter_function(function.as_ref());
+        }
         self.at += 1;
         self.parameters(close);
         self.at = body;
@@ -584,6 +619,9 @@ impl SourceRun<'_, '_> {
             *end = ScopeEnd::Never;
         }
         let value = self.arrow_body();
+        if function.is_some() && self.scopes.len() > scopes {
+            self.returned(&value);
+        }
         self.scopes.truncate(scopes.max(1));
         value
     }
@@ -647,6 +685,7 @@ impl SourceRun<'_, '_> {
                 let inner = self.mate(self.at + 1).unwrap_or(close);
                 self.at += 2;
                 let scopes = self.scopes.len();
+                self.pending_name = Some(Rc::from(written));
                 self.function_body(inner);
                 self.skip_function_body();
                 self.scopes.truncate(scopes.max(1));
@@ -658,7 +697,14 @@ impl SourceRun<'_, '_> {
             } else {
                 self.expression()
             };
-            let value = if self.eat(":") { self.expression() } else { Rc::clone(&key) };
+            let value = if self.eat(":") {
+                self.name_function(if is_plain { written } else { "" });
+                let value = self.expression();
+                self.pending_name = None;
+                value
+            } else {
+                Rc::clone(&key)
+            };
             if self.is_python && self.is_word(self.at, "for") {
                 self.comprehension(close);
             }

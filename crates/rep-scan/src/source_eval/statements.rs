@@ -35,6 +35,20 @@ impl<'r> SourceRun<'r, '_> {
         self.expression_statement();
     }
 
+    fn return_statement(&mut self) {
+        self.at += 1;
+        let is_empty = self.at >= self.end
+            || matches!(self.kind(self.at), Some(TokenKind::Line(_)))
+            || self.is_operator(self.at, ";")
+            || self.is_operator(self.at, "}");
+        if !is_empty {
+            let before = self.at;
+            let value = self.expression_list();
+            self.at = self.at.max(before + 1);
+            self.returned(&value);
+        }
+    }
+
     pub(super) fn keyword_statement(&mut self) -> bool {
         let word = self.word(self.at);
         // A keyword that names a property or a parameter does not count as one.
@@ -63,9 +77,10 @@ impl<'r> SourceRun<'r, '_> {
                 self.with_items();
             }
             "except" | "catch" => self.catch_head(),
-            "async" | "export" | "default" | "await" | "return" | "if" | "elif" | "while" | "raise" | "throw"
-            | "assert" | "else" | "try" | "finally" | "do" | "yield" | "del" | "public" | "private" | "protected"
-            | "static" | "readonly" | "declare" | "abstract" | "override" | "not" => self.at += 1,
+            "return" => self.return_statement(),
+            "async" | "export" | "default" | "await" | "if" | "elif" | "while" | "raise" | "throw" | "assert"
+            | "else" | "try" | "finally" | "do" | "yield" | "del" | "public" | "private" | "protected" | "static"
+            | "readonly" | "declare" | "abstract" | "override" | "not" => self.at += 1,
             "pass" | "break" | "continue" | "global" | "nonlocal" => {
                 while self.at < self.end
                     && !matches!(self.kind(self.at), Some(TokenKind::Line(_)))
@@ -92,8 +107,10 @@ impl<'r> SourceRun<'r, '_> {
         if !self.is_operator(close + 1, "{") && !self.is_type_before_body(close + 1) {
             return false;
         }
+        self.pending_name = Some(Rc::from(self.word(self.at)));
         self.at += 1;
         self.function_body(close);
+        self.pending_name = None;
         true
     }
 
@@ -126,20 +143,30 @@ impl<'r> SourceRun<'r, '_> {
     pub(super) fn function_body(&mut self, close: usize) {
         let body = if self.is_operator(close + 1, "{") { Some(close + 1) } else { self.find_body(close + 1) };
         let end = body.and_then(|body| self.mate(body)).unwrap_or(close);
+        let function = self.pending_name.take();
+        let scopes = self.scopes.len();
         self.push_scope(ScopeEnd::Token(end));
+        if self.scopes.len() > scopes {
+            self.enter_function(function.as_ref());
+        }
         self.parameters(close);
         self.at = body.map_or(close + 1, |body| body);
     }
 
-    /// Makes every parameter unknown. Defaults are evaluated for what they do.
+    /// Gives every parameter what calls are known to pass. Defaults are evaluated for what they do.
     pub(super) fn parameters(&mut self, close: usize) {
         let mut is_name_next = true;
+        let mut index = 0;
         while self.at < close {
             if self.is_name(self.at) && is_name_next {
                 let name = self.word(self.at);
                 let depth = self.indent;
                 let last = self.scopes.len() - 1;
-                self.scopes[last].names.insert(name.to_owned(), (Value::unknown(), depth));
+                // The object of a method is not passed in brackets.
+                let is_object = self.is_python && index == 0 && matches!(name, "self" | "cls");
+                let value = if is_object { Value::unknown() } else { self.parameter_value(index, name) };
+                index += usize::from(!is_object);
+                self.scopes[last].names.insert(name.to_owned(), (value, depth));
                 is_name_next = false;
                 self.at += 1;
             } else if self.is_operator(self.at, "=") {
@@ -282,12 +309,17 @@ impl<'r> SourceRun<'r, '_> {
     }
 
     pub(super) fn python_function(&mut self) {
+        let name: Rc<str> = Rc::from(self.word(self.at + 1));
         self.at += 2;
         let Some(open) = (self.at..(self.at + 40).min(self.end)).find(|index| self.is_operator(*index, "(")) else {
             return;
         };
         let Some(close) = self.mate(open) else { return };
+        let scopes = self.scopes.len();
         self.push_scope(ScopeEnd::Indent(self.indent));
+        if self.scopes.len() > scopes {
+            self.enter_function(Some(&name));
+        }
         self.at = open + 1;
         self.parameters(close);
         // The return type, up to the colon.
@@ -304,6 +336,7 @@ impl<'r> SourceRun<'r, '_> {
     pub(super) fn script_function(&mut self) {
         self.eat("*");
         if self.is_name(self.at) {
+            self.pending_name = Some(Rc::from(self.word(self.at)));
             self.at += 1;
         }
         self.skip_type_arguments();
@@ -311,6 +344,7 @@ impl<'r> SourceRun<'r, '_> {
             self.at += 1;
             self.function_body(close);
         }
+        self.pending_name = None;
     }
 
     pub(super) fn class_head(&mut self) {
@@ -347,7 +381,14 @@ impl<'r> SourceRun<'r, '_> {
                 let name = self.word(self.at);
                 self.at += 1;
                 self.skip_annotation();
-                let value = if self.eat("=") { self.expression() } else { Value::unknown() };
+                let value = if self.eat("=") {
+                    self.name_function(name);
+                    let value = self.expression();
+                    self.pending_name = None;
+                    value
+                } else {
+                    Value::unknown()
+                };
                 self.assign(name, value);
             } else {
                 return;

@@ -8,6 +8,7 @@ use rep_check::render::escape_invisible;
 use rep_library::hosts::{DiscoveryHost, HOSTS};
 use rep_model::truncate::truncate_chars;
 use rep_package::InstallScope;
+use rep_package::capabilities::AddedCapability;
 use rep_package::client::SourceClient;
 use rep_package::install::{
     InstallOptions, InstallPlan, OfferedSkillErrors, PlannedSkill, check_offered_skill, install_skills, plan_install,
@@ -25,7 +26,8 @@ use crate::output::Output;
 ///
 /// SOURCE is a directory, a .skill, .zip or .tar.gz file, a git repository (`owner/repo[/path][@skill][#ref]`, its web
 /// page, an https or ssh address), or the URL of an index. Skills are checked first, stored once, linked for each host,
-/// and recorded in skills-lock.json. No code runs. Project skills still need `rep trust`.
+/// and recorded in skills-lock.json. A skill that `rep scan` blocks is refused. If the code of a new version needs more
+/// than the installed one, that is shown, and you are asked. No code runs. Project skills still need `rep trust`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -88,9 +90,12 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let count = offered.len();
     let offered = skip_unfit_skills(offered, &options, &scope, output)?;
     let skipped = count - offered.len();
+    let planned = plan_install(&offered, &options, &scope, now)?;
+    show_added_capabilities(&planned, output);
     let plan = if args.dry_run {
-        plan_install(&offered, &options, &scope, now)?
+        planned
     } else {
+        confirm_added_capabilities(args, &planned, is_asked, output)?;
         install_skills(&offered, &options, &scope, now)?
     };
     if !args.dry_run {
@@ -107,6 +112,40 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
         return Ok(Exit::Findings);
     }
     Ok(Exit::Fine)
+}
+
+/// Says what new versions need and the installed ones do not.
+fn show_added_capabilities(plan: &InstallPlan, output: &mut Output) {
+    for skill in plan.skills.iter().filter(|skill| !skill.added.is_empty()) {
+        output.print_message(&format!("the new version of {} also", escape_invisible(&skill.name)));
+        for added in &skill.added {
+            output.print_message(&escape_invisible(&format!("  {}", added.describe())));
+        }
+    }
+}
+
+/// Asks whether what new versions need in addition is wanted.
+fn confirm_added_capabilities(
+    args: &Args,
+    plan: &InstallPlan,
+    is_asked: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let names: Vec<&str> =
+        plan.skills.iter().filter(|skill| !skill.added.is_empty()).map(|skill| skill.name.as_str()).collect();
+    if names.is_empty() || args.yes {
+        return Ok(());
+    }
+    if !is_asked {
+        let message = format!("the new version of `{}` needs more than the installed one", names.join("`, `"));
+        return Err(
+            Failure::refused("CONFIRMATION_REQUIRED", message).hint("review it with --dry-run, then pass --yes")
+        );
+    }
+    output.print_always("install it? [y/N]");
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    if read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(stopped_failure()) }
 }
 
 /// Loads the skills of all sources. The same skill from two sources counts once.
@@ -253,6 +292,7 @@ fn report_plan(args: &Args, plan: &InstallPlan, scope: &InstallScope, output: &m
                 "state": skill.state.as_str(),
                 "digest": skill.installed.digest,
                 "files": skill.installed.files.len(),
+                "capabilities_added": skill.added.iter().map(AddedCapability::to_json).collect::<Vec<Value>>(),
                 "hosts": skill.installed.hosts,
                 "places": skill.installed.places.iter().map(|put| json!({ "path": put.path, "link": put.link })).collect::<Vec<Value>>(),
             })

@@ -1,6 +1,7 @@
 //! `rep outdated`: reports installed skills whose source has changed.
 
 use rep_check::render::escape_invisible;
+use rep_package::capabilities::AddedCapability;
 use rep_package::source::{SourceComparison, SourceState, compare_with_sources};
 use serde_json::{Value, json};
 
@@ -10,8 +11,8 @@ use crate::output::Output;
 
 /// Report installed skills whose source has changed
 ///
-/// Reads the source of each installed skill again. Exits with 1 if a source has a different version, no longer has
-/// the skill, or cannot be read.
+/// Reads the source of each installed skill again, and shows what the code of a new version needs in addition. Exits
+/// with 1 if a source has a different version, no longer has the skill, or cannot be read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,7 +38,15 @@ fn report_outdated(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let all = compare_with_sources(&args.names, &scope, &open_source_client(false)?, &mut |note| output.warn(note))?;
     let is_fine = all.iter().all(|one| one.state == SourceState::Current);
     if args.json {
-        let one = |one: &SourceComparison| json!({ "name": one.name, "state": one.state.as_str(), "source": one.source, "why": one.state.reason() });
+        let one = |one: &SourceComparison| {
+            json!({
+                "name": one.name,
+                "state": one.state.as_str(),
+                "source": one.source,
+                "why": one.state.reason(),
+                "capabilities_added": one.added.iter().map(AddedCapability::to_json).collect::<Vec<Value>>(),
+            })
+        };
         output.write_json(&json!({ "scope": scope.name(), "skills": all.iter().map(one).collect::<Vec<Value>>() }));
         return Ok(if is_fine { Exit::Fine } else { Exit::Findings });
     }
@@ -50,6 +59,9 @@ fn report_outdated(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             one.state.as_str(),
             escape_invisible(&one.source)
         ));
+        for added in &one.added {
+            output.write_data(&format!("{}\n", escape_invisible(&format!("  new: {}", added.describe()))));
+        }
     }
     if all.is_empty() {
         output.print_message(&format!("nothing is installed: `{}` lists no skills", scope.lock_file.display()));

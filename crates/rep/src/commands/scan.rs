@@ -117,8 +117,8 @@ fn declare(args: &Args, groups: &[CheckGroup], output: &mut Output) -> Result<Ex
     output.warn_all(&notes);
     let (mut documents, mut exit) = (Vec::new(), Exit::Fine);
     for plan in &plans {
-        let written = if args.write { write_declaration(plan)? } else { None };
-        if args.write && written.as_ref().is_some_and(|written| !written.is_done()) {
+        let written = args.write.then(|| write_declaration(plan)).transpose()?;
+        if written.as_ref().is_some_and(|written| !written.is_done()) {
             exit = Exit::Findings;
         }
         if args.json {
@@ -192,12 +192,12 @@ impl WrittenDeclaration {
     }
 }
 
-fn write_declaration(plan: &DeclarationPlan) -> Result<Option<WrittenDeclaration>, Failure> {
+fn write_declaration(plan: &DeclarationPlan) -> Result<WrittenDeclaration, Failure> {
     if plan.verdict == ScanVerdict::Block {
         let reason = "the scan blocks the skill; remove what it reports first".to_owned();
-        return Ok(Some(WrittenDeclaration::Refused(reason)));
+        return Ok(WrittenDeclaration::Refused(reason));
     }
-    Ok(Some(match &plan.place {
+    Ok(match &plan.place {
         DeclarationPlace::Nowhere(reason) => WrittenDeclaration::Refused(reason.clone()),
         DeclarationPlace::Manifest { after: None, .. } => WrittenDeclaration::Unchanged,
         DeclarationPlace::Manifest { file, before, after: Some(after) } => {
@@ -212,7 +212,7 @@ fn write_declaration(plan: &DeclarationPlan) -> Result<Option<WrittenDeclaration
             PermissionGrants::store(&file, &plan.name, digest, &grant, SystemTime::now()).map_err(CallError::from)?;
             WrittenDeclaration::Grants
         }
-    }))
+    })
 }
 
 fn summarize(skills: &[ScannedSkill]) -> String {

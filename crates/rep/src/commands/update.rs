@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use rep_check::render::escape_invisible;
 use rep_library::decisions::{SkillFileChange, SkillFileState};
 use rep_package::InstallScope;
+use rep_package::capabilities::AddedCapability;
 use rep_package::client::SourceClient;
 use rep_package::install::{InstallOptions, install_skills};
 use rep_package::resolve::resolve_requirements;
@@ -146,6 +147,9 @@ fn report_updates(all: &[SkillUpdate], output: &mut Output) {
         output.write_data(&format!("{}\n", escape_invisible(&line)));
         if let Some(update) = available_update(one) {
             output.write_data(&render_changes(&one.name, &update.changes));
+            for added in &update.added {
+                output.write_data(&format!("{}\n", escape_invisible(&format!("  new: {}", added.describe()))));
+            }
         }
     }
 }
@@ -170,6 +174,9 @@ fn write_json(all: &[SkillUpdate], updated: &[String], scope: &InstallScope, out
             "source": one.source,
             "why": why,
             "files": changes.iter().map(change_json).collect::<Vec<Value>>(),
+            "capabilities_added": available_update(one)
+                .map(|update| update.added.iter().map(AddedCapability::to_json).collect::<Vec<Value>>())
+                .unwrap_or_default(),
         })
     };
     output.write_json(&json!({

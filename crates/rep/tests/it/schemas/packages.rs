@@ -79,8 +79,14 @@ fn installs() {
     holds("lock-file", &lock);
     at("remove", 0, &["remove", "a"]);
     scratch.write_file("src/pdf/SKILL.md", GOOD.replace("Fill the form.", "Fill the whole form."));
+    let needs = "cat in.txt > out.txt\ncurl https://api.example.org/ -H \"X: $PDF_TOKEN\"\necho \"$PDF_MODE\"\n";
+    scratch.write_file("src/pdf/scripts/fill.sh", needs);
     at("outdated", 1, &["outdated"]);
     at("update", 1, &["update", "--diff"]);
+    at("error", 3, &["install", "src"]);
+    at("install", 0, &["install", "src", "--yes"]);
+    holds("lock-file", &lock);
+    scratch.write_file("project/.agents/skills/pdf/scripts/fill.sh", "git push\n");
     scratch.write_file("project/.agents/skills/pdf/extra.md", "x");
     at("verify", 1, &["verify"]);
     at("error", 2, &["install", "src"]);

@@ -1,0 +1,24 @@
+use rep_scan::{SignalKind, SkillScan};
+
+use crate::draft::Findings;
+use crate::scan_findings::report_signals;
+use crate::{LintRule, Profile, RuleCheck, RuleCitation, RuleLevels};
+
+pub(super) static RULE: LintRule = LintRule {
+    name: "host-lookalike",
+    summary: "a host has nearly the name of a known one",
+    since: "0.1.0",
+    levels: RuleLevels { warning: Profile::Security.as_set(), ..RuleLevels::NONE },
+    citations: &[
+        RuleCitation::own_project("scanning"),
+        RuleCitation::owasp_skills("AST02"),
+        RuleCitation::atlas("AML.TA0007"),
+    ],
+    requirements: &["SCAN-11"],
+    page: include_str!("host_lookalike.md"),
+    check: RuleCheck::Scan(check),
+};
+
+fn check(scan: &SkillScan, findings: &mut Findings<'_>) {
+    report_signals(scan, SignalKind::HostLookalike, "write the name of the host that is meant", findings);
+}
