@@ -204,7 +204,7 @@ fn watch_tool(order: &LaunchSpec, control: &OwnedFd, started: StartedTool) -> ! 
         listener: None,
         has_started: false,
         denied: BTreeSet::new(),
-        observer: AccessObserver::default(),
+        observer: AccessObserver::for_view(if order.has_layer("view") { &order.steps } else { &[] }),
         connections: ConnectionObserver::default(),
         last_memory_check: Instant::now(),
         memory: started.memory,

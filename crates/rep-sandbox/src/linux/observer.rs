@@ -7,16 +7,21 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, RandomState};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, StatVfsMountFlags, StatxAttributes, StatxFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 use super::kernel::{self, PendingSyscall};
+use super::launch_spec::MountStep;
 
 /// The maximum number of different denied accesses passed on, so that a tool cannot keep the runtime busy.
 const ACCESSES_MAX: usize = 10_000;
+
+/// The maximum number of directories in which a missing path is known to be missing on the host.
+const WHOLE_FOLDERS_MAX: usize = 16;
 
 /// The maximum path length in the kernel.
 const PATH_BYTES_MAX: usize = 4096;
@@ -82,9 +87,50 @@ pub(super) struct AccessObserver {
     /// Hashes of the accesses that were passed on.
     seen: HashSet<u64>,
     hashes: RandomState,
+    whole_folders: Vec<WholeFolder>,
+}
+
+/// A directory that the view shows as it is on the host, with nothing else in it.
+struct WholeFolder {
+    path: PathBuf,
+    opened: OwnedFd,
+}
+
+impl WholeFolder {
+    /// Whether a path below this directory is missing on the host as well. Programs try many such paths when they start,
+    /// and the runtime need not look at them. Behind a link, the view and the host may differ.
+    fn lacks_path(&self, path: &Path) -> bool {
+        let Ok(below) = path.strip_prefix(&self.path) else { return false };
+        let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else { return false };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match rustix::fs::openat2(&self.opened, parent, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), how) {
+            Ok(folder) => matches!(
+                rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW),
+                Err(Errno::NOENT | Errno::NOTDIR)
+            ),
+            Err(error) => error == Errno::NOENT,
+        }
+    }
 }
 
 impl AccessObserver {
+    /// Prepares to observe a tool in a view, which must be in place.
+    pub(super) fn for_view(steps: &[MountStep]) -> Self {
+        let is_whole = |step: &&MountStep| {
+            let MountStep::Folder { source, target, is_writable: false, .. } = step else { return false };
+            let is_below = |other: &MountStep| other.target() != target && other.target().starts_with(target);
+            source == target && !steps.iter().any(is_below)
+        };
+        let open = |step: &MountStep| {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = rustix::fs::open(step.target(), flags, Mode::empty()).ok()?;
+            Some(WholeFolder { path: step.target().to_path_buf(), opened })
+        };
+        let whole_folders = steps.iter().filter(is_whole).filter_map(open).take(WHOLE_FOLDERS_MAX).collect();
+        Self { whole_folders, ..Self::default() }
+    }
+
     /// Returns the accesses of an announced call that will be denied and were not seen before.
     pub(super) fn find_denied(&mut self, asked: &PendingSyscall) -> Vec<DeniedAccess> {
         let mut found = Vec::new();
@@ -98,6 +144,9 @@ impl AccessObserver {
                 continue;
             }
             let Some(kind) = predict_denial(&path, path_use) else { continue };
+            if kind == AccessKind::Read && self.whole_folders.iter().any(|folder| folder.lacks_path(&path)) {
+                continue;
+            }
             let access = DeniedAccess { kind, path };
             if self.seen.insert(self.hashes.hash_one(&access)) {
                 found.push(access);

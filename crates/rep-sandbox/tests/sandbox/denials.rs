@@ -56,6 +56,31 @@ fn a_denied_read_that_the_tool_survives_is_reported() {
     }
 }
 
+/// What is missing in a directory that the view shows as it is on the host is missing there as well, unless a link leads
+/// out of it.
+#[test]
+fn links_out_of_a_readable_directory_are_reported_and_missing_files_in_it_are_not() {
+    for who in everyone() {
+        let scene = Scene::new(who);
+        let library = scene.outside().join("library");
+        fs::create_dir_all(library.join("inner")).unwrap();
+        std::os::unix::fs::symlink("../home/.ssh/id_canary", library.join("away")).unwrap();
+        std::os::unix::fs::symlink("../../home/.ssh", library.join("inner/keys")).unwrap();
+        fs::write(library.join("inner/there.txt"), "there\n").unwrap();
+        fs::write(scene.outside().join("home/.ssh/other"), "other\n").unwrap();
+        scene.own();
+        let opened =
+            ["inner/there.txt", "none", "none/at/all", "inner/none", "inner/there.txt/x", "away", "inner/keys/other"];
+        let lines: Vec<String> =
+            opened.iter().map(|name| format!("open({:?})", library.join(name).display().to_string())).collect();
+        let code = trying(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let result = scene.python(&code, json!({ "readable": [library] }));
+        let found = denied(&result);
+        assert_eq!(found.len(), 2, "{result:#}");
+        assert!(found.iter().all(|(action, target)| action == "read" && !target.contains("none")), "{result:#}");
+    }
+}
+
 #[test]
 fn a_denied_write_is_reported_where_its_directory_exists() {
     for who in everyone() {
