@@ -144,10 +144,15 @@ impl LibraryArgs {
         Ok(discover_catalog(&self.resolve_options()?, output)?)
     }
 
+    /// Whether a word names a skill by its path, whatever the library contains.
+    pub(crate) fn is_path(&self, skill: &str) -> bool {
+        self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..")
+    }
+
     /// Discovers skills and finds one by name, qualified name or path. A word that could be either is a name first,
     /// so that a directory cannot replace a skill of the same name.
     pub(crate) fn find_skill(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
-        if self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
+        if self.is_path(skill) {
             return refuse_invalid(self.find_at_path(skill, output)?);
         }
         let catalog = self.discover_catalog(output)?;
@@ -215,7 +220,7 @@ pub(crate) fn discover_catalog(options: &LibraryOptions, output: &mut Output) ->
 impl LibraryArgs {
     /// Discovers skills and finds one with any status: the active copy, or else the first copy.
     pub(crate) fn find_any_skill(&self, skill: &str, output: &mut Output) -> Result<(Catalog, usize), Failure> {
-        if self.places.paths.is_empty() && (skill.contains('/') || skill == "." || skill == "..") {
+        if self.is_path(skill) {
             return self.find_at_path(skill, output);
         }
         let catalog = self.discover_catalog(output)?;

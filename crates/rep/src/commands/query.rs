@@ -1,5 +1,6 @@
 //! `rep query`: prints one exact value from a skill.
 
+use rep_library::Catalog;
 use rep_library::answer::{QueryEngine, QueryError};
 use rep_library::budget::TOKENIZER;
 use rep_library::documents::{query_document, query_miss_document};
@@ -12,13 +13,14 @@ use crate::output::Output;
 
 /// Get one exact value from a skill
 ///
-/// A query is `skill:path?key=value`. Paths follow keys, and the `name` or `id` of list items. Filters select list
+/// A query is `skill:path?key=value`. The skill is a name, or a path with a slash. Paths in it follow keys, and the `name` or `id` of list items. Filters select list
 /// items; `*` matches any text. Markdown skills are converted first, and answers cite their source lines.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   rep query git-worktrees:commands.add
   rep query 'sql-review:decisions?when=*NULL*'
+  rep query ./skills/sql-review:constraints.never
   rep query changelog-notes:constraints.never --tokens")]
 pub(crate) struct Args {
     /// The query; an empty path returns the whole skill
@@ -36,8 +38,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    let catalog = args.library.discover_catalog(output).map_err(|failure| failure.json(true))?;
-    match QueryEngine::default().query(&catalog, &args.query) {
+    let (catalog, query) = find_skill_of_query(args, output).map_err(|failure| failure.json(true))?;
+    match QueryEngine::default().query(&catalog, &query) {
         Ok(reply) => {
             let mut value = query_document(&reply);
             if args.tokens {
@@ -66,6 +68,18 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             }
             Ok(Exit::Findings)
         }
+    }
+}
+
+/// Discovers the library. A skill that is named by its path becomes the library, and its name replaces the path.
+fn find_skill_of_query(args: &Args, output: &mut Output) -> Result<(Catalog, String), Failure> {
+    match args.query.split_once(':') {
+        Some((skill, rest)) if args.library.is_path(skill) => {
+            let (catalog, index) = args.library.find_any_skill(skill, output)?;
+            let query = format!("{}:{rest}", catalog.entries[index].qualified_name);
+            Ok((catalog, query))
+        }
+        _ => Ok((args.library.discover_catalog(output)?, args.query.clone())),
     }
 }
 

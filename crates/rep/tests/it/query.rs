@@ -46,6 +46,22 @@ fn query(scratch: &ScratchFolder, text: &str) -> (i32, Value) {
     (found.code, json(&found))
 }
 
+/// A skill argument is a name or a path, also in a query.
+#[test]
+fn a_skill_is_queried_by_its_path() {
+    let scratch = scratch();
+    for (query, value) in [
+        ("./skills/web-browser.uasp.yaml:constraints.always", json!(["close the browser when done"])),
+        ("skills/prose:constraints.never", json!(["use the word very"])),
+    ] {
+        let found = run(&scratch, &["query", query]);
+        assert_eq!((found.code, json(&found)["value"].clone()), (0, value), "{found:?}");
+    }
+    let missing = run(&scratch, &["query", "skills/nothing:meta"]);
+    assert_ne!(missing.code, 0, "{missing:?}");
+    assert!(json(&missing)["error"]["code"].is_string(), "{missing:?}");
+}
+
 #[test]
 fn a_query_answers_with_skill_path_found_and_value() {
     let scratch = scratch();
