@@ -205,7 +205,7 @@ static CLAUDE_CODE: MappingSchema = MappingSchema {
     required: &[],
     known: &[
         ("agent", ValueSchema::Text),
-        ("argument-hint", ValueSchema::Text),
+        ("argument-hint", ValueSchema::TextOrList),
         ("arguments", ValueSchema::TextOrList),
         ("background", ValueSchema::Boolean),
         ("context", ValueSchema::Choice(&["fork"])),
