@@ -16,21 +16,42 @@ pub fn parse_local_path(target: &str) -> Option<String> {
 }
 
 fn decode_percent(path: &str) -> String {
+    // Almost no path has an escape.
+    if !path.contains('%') {
+        return path.to_owned();
+    }
     let bytes = path.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let code = path.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (bytes[at], code) {
-            (b'%', Some(code)) => {
-                out.push(code);
-                at += 3;
-            }
-            (byte, _) => {
-                out.push(byte);
-                at += 1;
-            }
+        let digits = if bytes[at] == b'%' { path.get(at + 1..at + 3) } else { None };
+        if let Some(code) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            out.push(code);
+            at += 3;
+        } else {
+            out.push(bytes[at]);
+            at += 1;
         }
     }
     String::from_utf8(out).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_decoded_and_incomplete_ones_stay() {
+        for (target, path) in [
+            ("a/b.md", "a/b.md"),
+            ("field%20notes.md#x", "field notes.md"),
+            ("%C3%A9.md", "é.md"),
+            ("100%.md", "100%.md"),
+            ("a%2", "a%2"),
+            ("a%zz%41", "a%zzA"),
+            ("%FF.md", "%FF.md"),
+        ] {
+            assert_eq!(parse_local_path(target).as_deref(), Some(path), "{target}");
+        }
+    }
 }

@@ -71,9 +71,19 @@ fn is_skill_md(file: &str) -> bool {
 
 /// Resolves a link to a Markdown file of the skill.
 fn resolve_markdown_file(folder: &str, target: &str) -> Option<String> {
+    // Most code and many links do not name such a file, and need no closer look.
+    if !names_markdown(target) {
+        return None;
+    }
     let path = parse_local_path(target).filter(|path| path.len() > 3 && path.to_ascii_lowercase().ends_with(".md"))?;
     match resolve_skill_path(folder, &path) {
         ResolvedSkillPath::Inside(inside) => Some(inside),
         ResolvedSkillPath::Outside | ResolvedSkillPath::Absolute => None,
     }
+}
+
+/// Whether a link can name a Markdown file: its path ends with `.md`, or has an escape.
+fn names_markdown(target: &str) -> bool {
+    let path = target.split(['#', '?']).next().unwrap_or("").as_bytes();
+    path.contains(&b'%') || path.len().checked_sub(3).is_some_and(|at| path[at..].eq_ignore_ascii_case(b".md"))
 }
