@@ -8,9 +8,14 @@ use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::catalog::CatalogEntry;
 
 /// The maximum number of entries of a directory that gets a stamp.
 const ENTRIES_MAX: usize = 4096;
+/// The age from which another change has another time.
+const SETTLED_NS: i128 = 2_000_000_000;
 /// The maximum depth, which is less than that of a directory that is read completely.
 const DEPTH_MAX: usize = 12;
 
@@ -100,6 +105,17 @@ pub(crate) fn stamp_folder(root: &Path) -> Option<FolderStamp> {
         }
     }
     builder.finish()
+}
+
+impl CatalogEntry {
+    /// Returns a number that changes when a file of the skill does, or `None` if that could not be seen: some files changed
+    /// just now, are links, or are too many.
+    pub fn stamp_files(&self) -> Option<u64> {
+        let stamp = stamp_folder(&self.folder)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        let age = i128::try_from(now.as_nanos()).ok()? - stamp.newest_ns;
+        (age > SETTLED_NS).then_some(stamp.hash)
+    }
 }
 
 /// Returns when a file last changed, by the clock of its file system.

@@ -51,6 +51,7 @@ mod folder_stamp;
 mod frontmatter_reader;
 pub mod hosts;
 mod library;
+mod library_stamp;
 mod lookup;
 pub mod mcp_servers;
 pub mod open_files;
@@ -79,6 +80,7 @@ pub use catalog::{Catalog, CatalogAudience, CatalogEntry, LibraryOptions, Preced
 pub use dependencies::{Dependency, DependencyState};
 pub use error::LibraryError;
 pub use library::{SkillLibrary, WatchHandle};
+pub use library_stamp::stamp_skills;
 pub use lookup::LookupError;
 pub use parallel::SkillProgress;
 pub use roots::{PERSONAL_FOLDERS, PROJECT_FOLDERS, Scope, SkillRoot, find_project_folder};

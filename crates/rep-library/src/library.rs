@@ -60,6 +60,11 @@ impl SkillLibrary {
         Arc::clone(&self.current.read())
     }
 
+    /// Returns the paths whose changes can affect the catalog, for [`crate::stamp_skills`].
+    pub fn watched_places(&self) -> Vec<PathBuf> {
+        self.list_places().into_iter().collect()
+    }
+
     /// Discovers skills again and replaces the snapshot. If that fails, the last snapshot remains.
     pub fn reload(&self) -> Result<Arc<Catalog>, LibraryError> {
         let catalog = Arc::new(Catalog::discover(&self.options)?);

@@ -94,6 +94,9 @@ impl CallSubject {
 
     /// Finds the skill of the request.
     fn find_skill(&self, state: &ServerState) -> Option<String> {
+        if matches!(self.reference, SkillReference::None) {
+            return None;
+        }
         let view = state.view();
         let active = |name: &str| uri::find_active_skill(&view.catalog, name);
         match &self.reference {

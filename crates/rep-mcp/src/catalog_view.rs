@@ -24,7 +24,7 @@ const INSTRUCTIONS_CHARS_MAX: usize = 2048;
 /// The room for the heading and the end of the list of skills.
 const INSTRUCTIONS_END_CHARS: usize = 80;
 /// The lengths to which descriptions in the instructions are shortened, the longest that fits.
-const DESCRIPTION_CHARS: [usize; 4] = [240, 160, 110, 70];
+const DESCRIPTION_CHARS: [usize; 5] = [240, 160, 110, 70, 45];
 
 /// The skills whose tools clients may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +97,23 @@ impl ViewScope {
     fn patterns(&self) -> Vec<Vec<String>> {
         self.sets.iter().map(SkillSet::patterns).collect()
     }
+}
+
+/// Renders what a model does when, without skills. Their number is left out if it is not known yet.
+pub(crate) fn render_workflow(count: Option<usize>, may_run: bool) -> String {
+    let skills = match count {
+        None => "agent skills".to_owned(),
+        Some(1) => "1 agent skill".to_owned(),
+        Some(count) => format!("{count} agent skills"),
+    };
+    let run = if may_run { " Its answer says how to call the skill's tools and scripts." } else { "" };
+    format!(
+        "This server has {skills}: tested instructions, files and tools for particular tasks.\n\
+         1. Before you start a specialised task, call `search_skills` with the task in a few words.\n\
+         2. If a result fits, call `load_skill` with its name and follow the instructions.{run}\n\
+         3. Call `read_skill_file` when the instructions refer to a file.\n\
+         If nothing fits, go on without a skill.\n"
+    )
 }
 
 /// Asks the declared MCP servers for the tools that clients may call.
@@ -282,18 +299,7 @@ impl CatalogView {
     /// first names.
     pub(crate) fn instructions(&self, favorites: &[String]) -> String {
         let count = self.active.len();
-        let skills = if count == 1 { "1 agent skill".to_owned() } else { format!("{count} agent skills") };
-        let run = match &self.allowed {
-            AllowedRuns::None => String::new(),
-            _ => " Its answer says how to call the skill's tools and scripts.".to_owned(),
-        };
-        let mut text = format!(
-            "This server has {skills}: tested instructions, files and tools for particular tasks.\n\
-             1. Before you start a specialised task, call `search_skills` with the task in a few words.\n\
-             2. If a result fits, call `load_skill` with its name and follow the instructions.{run}\n\
-             3. Call `read_skill_file` when the instructions refer to a file.\n\
-             If nothing fits, go on without a skill.\n"
-        );
+        let mut text = render_workflow(Some(count), self.allowed != AllowedRuns::None);
         let named: Vec<&CatalogEntry> = favorites
             .iter()
             .filter_map(|name| self.active_skills().find(|entry| entry.qualified_name == *name))
@@ -308,6 +314,9 @@ impl CatalogView {
         if listed == named.len() && more_listed == rest.len() {
             lines.extend(more);
             listed += more_listed;
+        } else if let Some(line) = list_names_within(&rest, room - used).filter(|_| listed == named.len()) {
+            lines.push(line);
+            listed = count;
         }
         if !lines.is_empty() {
             text.push_str(if listed == count { "Skills:\n" } else { "Often used:\n" });
@@ -420,6 +429,13 @@ fn list_within(entries: &[&CatalogEntry], room: usize) -> (Vec<String>, usize) {
     }
     let count = lines.len();
     (lines, count)
+}
+
+/// Renders the names of skills on one line, if they fit into the room.
+fn list_names_within(entries: &[&CatalogEntry], room: usize) -> Option<String> {
+    let names = entries.iter().take(INSTRUCTIONS_CHARS_MAX).map(|entry| collapse_whitespace(&entry.qualified_name));
+    let line = format!("- {}\n", names.collect::<Vec<_>>().join(", "));
+    (!entries.is_empty() && line.chars().count() <= room).then_some(line)
 }
 
 /// Lists the served files and directories of a skill.

@@ -23,6 +23,7 @@
 //!     recorder: None,
 //!     pinned_skills: Vec::new(),
 //!     client_skills: Vec::new(),
+//!     instructions_cache: None,
 //!     version: "1.0.0",
 //! };
 //! let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);
@@ -90,7 +91,7 @@ pub use oauth::{JwksSource, OAuthVerifier};
 pub use overview::{CallLatency, RecordStatus, ServerOverview};
 pub use pending_confirmations::{ConfirmationOutcome, ConfirmationViewer, PendingConfirmation, PendingConfirmations};
 pub use resources::read_file;
-pub use server::{ActiveRun, ChangedList, ListChanges, McpServer, ServerOptions};
+pub use server::{ActiveRun, ChangedList, InstructionsCache, ListChanges, McpServer, SaveInstructions, ServerOptions};
 pub use session_handler::SessionHandler;
 pub use stdio::serve_stdio;
 pub use tls::TlsIdentity;

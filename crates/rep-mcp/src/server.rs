@@ -1,11 +1,11 @@
 //! The MCP server of a library: the state that all connections, the HTTP server and the dashboard share.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Condvar, Mutex, RwLock};
 use rep_audit::CallRecorder;
 use rep_hosts::hosts::ToolNaming;
 use rep_library::answer::QueryEngine;
@@ -18,7 +18,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::watch;
 
-use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill, ViewScope, list_server_tools};
+use crate::catalog_view::{AllowedRuns, CatalogView, UnservedSkill, ViewScope, list_server_tools, render_workflow};
 use crate::client_activity::ClientActivity;
 use crate::confirmation::{ConfirmationSeal, random_bytes};
 use crate::identity::{BearerIdentity, Owner, Visitor, find_bearer};
@@ -37,6 +37,8 @@ const ANSWER_PERIOD: Duration = Duration::from_secs(2);
 /// The maximum number of most used skills that the instructions may name.
 const FAVORITES_MAX: usize = 20;
 
+/// How long a client that asks for instructions waits for a library that is being read.
+const LOAD_WAIT: Duration = Duration::from_secs(1);
 /// The maximum number of parts of a snapshot that are kept.
 const RESTRICTED_VIEWS_MAX: usize = 32;
 
@@ -54,21 +56,47 @@ pub struct ServerOptions {
     pub pinned_skills: Vec<String>,
     /// The skills that exist for clients, by the names that they report.
     pub client_skills: Vec<ClientSkills>,
+    /// The instructions for models as they were when a server last read the library.
+    pub instructions_cache: Option<InstructionsCache>,
     /// The version reported to clients.
     pub version: &'static str,
 }
+
+/// The instructions that a server with the same options and skills gave before. A client that asks before the library is
+/// read gets them.
+#[derive(Clone)]
+pub struct InstructionsCache {
+    /// The text, if there is one.
+    pub text: Option<String>,
+    /// Stores the text of a library, if it has changed.
+    pub save: SaveInstructions,
+}
+
+/// Stores the instructions for a library.
+pub type SaveInstructions = Arc<dyn Fn(&SkillLibrary, &str) + Send + Sync>;
 
 /// A library served over MCP. Cheap to clone; all clones share their state.
 #[derive(Clone)]
 pub struct McpServer(pub(crate) Arc<ServerState>);
 
 pub(crate) struct ServerState {
-    library: Arc<SkillLibrary>,
+    /// Set when the library is read.
+    library: OnceLock<Arc<SkillLibrary>>,
     pub(crate) query_engine: QueryEngine,
     pub(crate) runtime: Arc<Runtime>,
     allowed_runs: AllowedRuns,
     pub(crate) recorder: Option<Arc<CallRecorder>>,
-    view: RwLock<Arc<CatalogView>>,
+    tool_naming: ToolNaming,
+    /// The newest snapshot, once the library is read.
+    view: RwLock<Option<Arc<CatalogView>>>,
+    /// Held while the library is read for the first time.
+    loading: Mutex<bool>,
+    loaded: Condvar,
+    /// Why the library could not be read.
+    pub(crate) load_failure: watch::Sender<Option<String>>,
+    instructions_cache: Option<InstructionsCache>,
+    /// Held while instructions are stored.
+    saving: Mutex<()>,
     pub(crate) list_changes: watch::Sender<ListChanges>,
     /// Whether new calls are refused, because the server will shut down.
     draining: AtomicBool,
@@ -137,22 +165,45 @@ pub struct ListChanges {
 impl McpServer {
     /// Creates a server for a library.
     pub fn new(library: Arc<SkillLibrary>, options: ServerOptions) -> Self {
-        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, pinned_skills, client_skills, version } =
-            options;
-        let usage = recorder.as_ref().map(|recorder| recorder.count_recent_skills()).unwrap_or_default();
-        // Cursors issued by another process must not be valid here.
-        let generation = u64::from(u32::from_le_bytes(random_bytes()));
-        let allowed = allowed_runs.clone();
-        let server_tools = Arc::new(list_server_tools(&runtime, &allowed_runs));
-        let view =
-            CatalogView::new(library.catalog(), generation, Arc::clone(&runtime), allowed, tool_naming, server_tools);
+        let server = Self::without_library(options);
+        server.0.set_library(library);
+        server
+    }
+
+    /// Creates a server that reads its library in the background. It answers what does not need the library, and
+    /// everything else when the library is read. If that fails, it ends.
+    pub fn open(
+        load: impl FnOnce() -> Result<Arc<SkillLibrary>, String> + Send + 'static,
+        options: ServerOptions,
+    ) -> Self {
+        let server = Self::without_library(options);
+        let state = Arc::clone(&server.0);
+        std::thread::spawn(move || match load() {
+            Ok(library) => state.set_library(library),
+            Err(reason) => {
+                state.set_view(Arc::new(state.create_view(Arc::default())));
+                state.load_failure.send_replace(Some(reason));
+            }
+        });
+        server
+    }
+
+    fn without_library(options: ServerOptions) -> Self {
+        let ServerOptions { runtime, allowed_runs, tool_naming, recorder, pinned_skills, .. } = options;
+        let ServerOptions { client_skills, instructions_cache, version, .. } = options;
         Self(Arc::new(ServerState {
-            library,
+            library: OnceLock::new(),
             query_engine: QueryEngine::default(),
             runtime,
             allowed_runs,
             recorder,
-            view: RwLock::new(Arc::new(view)),
+            tool_naming,
+            view: RwLock::new(None),
+            loading: Mutex::new(true),
+            loaded: Condvar::new(),
+            load_failure: watch::Sender::new(None),
+            instructions_cache,
+            saving: Mutex::default(),
             list_changes: watch::Sender::new(ListChanges::default()),
             draining: AtomicBool::new(false),
             shutdown: watch::Sender::new(false),
@@ -163,7 +214,7 @@ impl McpServer {
             pinned_skills,
             client_skills,
             restricted_views: Mutex::default(),
-            usage: Mutex::new(usage),
+            usage: Mutex::default(),
             last_reload: Mutex::new(None),
             sessions: AtomicUsize::new(0),
             seal: ConfirmationSeal::new(),
@@ -184,9 +235,11 @@ impl McpServer {
         let weak = Arc::downgrade(&self.0);
         std::thread::spawn(move || {
             let Some(state) = weak.upgrade() else { return };
-            let library = Arc::clone(&state.library);
-            log_tool_faults(&state.view());
-            log_loading_problems(&state.view(), None);
+            let view = state.view();
+            // Without a library, the server is about to end.
+            let Some(library) = state.library.get().map(Arc::clone) else { return };
+            log_tool_faults(&view);
+            log_loading_problems(&view, None);
             drop(state);
             let on_change = weak.clone();
             let watching = SkillLibrary::watch(&library, move |result| match (result, on_change.upgrade()) {
@@ -252,6 +305,8 @@ impl McpServer {
     pub(crate) fn stop_watching(&self) {
         let watching = self.0.watch_handle.lock().take();
         drop(watching);
+        // The next server starts faster with what is being stored.
+        drop(self.0.saving.lock());
     }
 
     /// Creates the handler of one connection.
@@ -399,9 +454,74 @@ fn list_loading_problems(view: &CatalogView) -> Vec<String> {
 }
 
 impl ServerState {
-    /// Returns the newest snapshot.
+    /// Returns the newest snapshot. Waits until the library is read.
     pub(crate) fn view(&self) -> Arc<CatalogView> {
-        Arc::clone(&self.view.read())
+        loop {
+            if let Some(view) = self.loaded_view() {
+                return view;
+            }
+            let mut is_loading = self.loading.lock();
+            while *is_loading {
+                self.loaded.wait(&mut is_loading);
+            }
+        }
+    }
+
+    /// Returns the newest snapshot, or `None` if the library is still being read.
+    fn loaded_view(&self) -> Option<Arc<CatalogView>> {
+        self.view.read().as_ref().map(Arc::clone)
+    }
+
+    fn set_view(&self, view: Arc<CatalogView>) {
+        *self.view.write() = Some(view);
+        *self.loading.lock() = false;
+        self.loaded.notify_all();
+    }
+
+    /// Creates the first snapshot of a catalog.
+    fn create_view(&self, catalog: Arc<Catalog>) -> CatalogView {
+        // Cursors issued by another process must not be valid here.
+        let generation = u64::from(u32::from_le_bytes(random_bytes()));
+        let server_tools = Arc::new(list_server_tools(&self.runtime, &self.allowed_runs));
+        let runtime = Arc::clone(&self.runtime);
+        CatalogView::new(catalog, generation, runtime, self.allowed_runs.clone(), self.tool_naming, server_tools)
+    }
+
+    /// Serves a library that was read.
+    fn set_library(&self, library: Arc<SkillLibrary>) {
+        let view = Arc::new(self.create_view(library.catalog()));
+        *self.usage.lock() = self.recorder.as_ref().map(|recorder| recorder.count_recent_skills()).unwrap_or_default();
+        // Nothing else sets it.
+        let _ = self.library.set(library);
+        let _saving = self.saving.lock();
+        self.set_view(Arc::clone(&view));
+        self.save_instructions(&view);
+    }
+
+    /// Stores the instructions for the next server with the same options, if the skills changed.
+    fn save_instructions(&self, view: &CatalogView) {
+        if let (Some(cache), Some(library)) = (&self.instructions_cache, self.library.get()) {
+            let text = view.instructions(&self.favorite_skills());
+            if cache.text.as_ref() != Some(&text) {
+                (cache.save)(library, &text);
+            }
+        }
+    }
+
+    /// Returns the instructions for models in a part of the library. If the library is still being read, they are those
+    /// of an earlier server, or after a short wait only what to do when.
+    pub(crate) fn instructions(&self, scope: &ViewScope) -> String {
+        if self.loaded_view().is_none() {
+            let cached = self.instructions_cache.as_ref().and_then(|cache| cache.text.clone());
+            if let Some(cached) = cached.filter(|_| scope.is_unlimited()) {
+                return cached;
+            }
+            let mut is_loading = self.loading.lock();
+            if *is_loading && self.loaded.wait_for(&mut is_loading, LOAD_WAIT).timed_out() {
+                return render_workflow(None, self.allows_runs());
+            }
+        }
+        self.view_within(scope).instructions(&self.favorite_skills())
     }
 
     /// Returns which part of the library exists for a bearer, and for a client if sets for it are given.
@@ -496,7 +616,8 @@ impl ServerState {
         if old.tool_faults() != new.tool_faults() {
             log_tool_faults(&new);
         }
-        *self.view.write() = new;
+        self.save_instructions(&new);
+        self.set_view(new);
         self.list_changes.send_modify(|changes| {
             changes.tools += u64::from(tools_changed);
             changes.prompts += u64::from(prompts_changed);

@@ -118,8 +118,7 @@ impl SessionHandler {
 
     /// Returns the instructions for the model of a client.
     fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
-        let view = self.state.view_within(&self.state.client_scope(context));
-        view.instructions(&self.state.favorite_skills())
+        self.state.instructions(&self.state.client_scope(context))
     }
 }
 
@@ -145,7 +144,7 @@ fn text_field<'a>(params: Option<&'a Value>, name: &str) -> Result<Option<&'a st
 
 impl ServerHandler for SessionHandler {
     fn get_info(&self) -> ServerConfig {
-        self.server_config().with_instructions(self.state.view().instructions(&self.state.favorite_skills()))
+        self.server_config().with_instructions(self.state.instructions(&ViewScope::default()))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

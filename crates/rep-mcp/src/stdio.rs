@@ -22,6 +22,7 @@ pub fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
     let result = runtime.block_on(async {
         tokio::select! {
             result = serve_client(server) => result,
+            reason = wait_for_load_failure(server) => Err(ServeError(reason)),
             () = server.drain_until_done(wait_for_termination) => Ok(()),
         }
     });
@@ -31,6 +32,19 @@ pub fn serve_stdio(server: &McpServer) -> Result<(), ServeError> {
     // A read of stdin may still be blocked; it is not waited for.
     runtime.shutdown_background();
     result
+}
+
+/// Waits until the library cannot be read, and returns the reason.
+async fn wait_for_load_failure(server: &McpServer) -> String {
+    let mut failure = server.0.load_failure.subscribe();
+    let reason = match failure.wait_for(Option::is_some).await {
+        Ok(reason) => reason.clone(),
+        Err(_) => None,
+    };
+    match reason {
+        Some(reason) => reason,
+        None => std::future::pending().await,
+    }
 }
 
 async fn serve_client(server: &McpServer) -> Result<(), ServeError> {

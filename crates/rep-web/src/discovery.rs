@@ -2,6 +2,7 @@
 //! install them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -21,22 +22,30 @@ const ARCHIVE_SUFFIX: &str = ".tar.gz";
 /// The maximum number of skills in an index, which is the maximum that clients read.
 const SKILLS_MAX: usize = 10_000;
 
-/// The digests of archives, by the index of the skill in a snapshot.
+/// The digests of archives, by the directory of the skill, with what the directory looked like.
 #[derive(Default)]
-pub(super) struct ArchiveDigests(Mutex<(u64, BTreeMap<usize, String>)>);
+pub(super) struct ArchiveDigests(Mutex<BTreeMap<PathBuf, (u64, String)>>);
 
 impl ArchiveDigests {
-    fn get(&self, generation: u64, entry: usize) -> Option<String> {
-        let known = self.0.lock();
-        (known.0 == generation).then(|| known.1.get(&entry).cloned()).flatten()
-    }
-
-    fn insert(&self, generation: u64, entry: usize, digest: String) {
-        let mut known = self.0.lock();
-        if known.0 != generation {
-            *known = (generation, BTreeMap::new());
+    /// Returns the digest of a skill's archive. The skill is packed only if its directory changed.
+    fn digest_of(&self, entry: &CatalogEntry) -> Option<String> {
+        let stamp = entry.stamp_files();
+        if let Some(stamp) = stamp
+            && let Some((known, digest)) = self.0.lock().get(&entry.folder)
+            && *known == stamp
+        {
+            return Some(digest.clone());
         }
-        known.1.insert(entry, digest);
+        let digest = sha256_digest(&pack_skill(entry).ok()?);
+        // A directory that changed meanwhile is packed again the next time.
+        if let Some(stamp) = stamp.filter(|stamp| entry.stamp_files() == Some(*stamp)) {
+            let mut known = self.0.lock();
+            if known.len() >= 2 * SKILLS_MAX {
+                known.clear();
+            }
+            known.insert(entry.folder.clone(), (stamp, digest.clone()));
+        }
+        Some(digest)
     }
 }
 
@@ -80,15 +89,8 @@ fn serve_index(dashboard: &Dashboard, view: &CatalogView) -> Response {
     let mut skills: Vec<WellKnownIndexEntry<'_>> = Vec::new();
     for position in publishable_entries(view) {
         let entry = &view.catalog.entries[position];
-        // A known digest is correct only while changes on disk are watched.
-        let known = dashboard.archives.get(view.generation, position).filter(|_| dashboard.server.is_watching());
-        let digest = known.or_else(|| {
-            let digest = sha256_digest(&pack_skill(entry).ok()?);
-            dashboard.archives.insert(view.generation, position, digest.clone());
-            Some(digest)
-        });
         // A skill that cannot be packed is omitted from the index.
-        let Some(digest) = digest else { continue };
+        let Some(digest) = dashboard.archives.digest_of(entry) else { continue };
         let url = format!("{}{ARCHIVE_SUFFIX}", entry.name);
         skills.push(WellKnownIndexEntry {
             name: &entry.name,

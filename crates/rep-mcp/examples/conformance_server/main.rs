@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         recorder: None,
         pinned_skills: Vec::new(),
         client_skills: Vec::new(),
+        instructions_cache: None,
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = McpServer::new(Arc::new(SkillLibrary::open(library)?), options);

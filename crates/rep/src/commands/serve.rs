@@ -5,20 +5,22 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rep_audit::{CallRecorder, LogRotation};
 use rep_hosts::hosts::ToolNaming;
 use rep_library::hosts::KnownHost;
-use rep_library::settings::load_serve_settings;
-use rep_library::{Catalog, CatalogEntry, SkillLibrary};
+use rep_library::settings::{ServeSettings, load_serve_settings};
+use rep_library::{Catalog, CatalogEntry, LibraryOptions, SkillLibrary, stamp_skills};
 use rep_mcp::{
-    AllowedRuns, CLIENT_HOSTS, ClientConfig, ClientHost, HttpOptions, JwksSource, LogFormat, LogOptions, McpServer,
-    OAuthVerifier, ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio,
+    AllowedRuns, CLIENT_HOSTS, ClientConfig, ClientHost, HttpOptions, InstructionsCache, JwksSource, LogFormat,
+    LogOptions, McpServer, OAuthVerifier, ServerOptions, TlsIdentity, init_log, serve_http, serve_stdio, sha256_digest,
 };
 use rep_net::issuer::fetch_keys;
 use rep_runtime::Runtime;
 use rep_runtime::named_token::NamedTokenStore;
 use rep_runtime::token::load_or_create_token;
 use rep_web::DashboardOptions;
+use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder, user_settings_file};
@@ -30,6 +32,8 @@ const FILE_BYTES_MAX: u64 = 256 << 10;
 const TOKEN_CHARS_MIN: usize = 16;
 /// The file with the token that is created if none is named.
 const TOKEN_FILE: &str = "serve.token";
+/// The maximum number of cached instructions.
+const INSTRUCTIONS_MAX: usize = 64;
 /// The default listen address.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:8300";
 
@@ -135,12 +139,11 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return print_client_config(args, host, output);
     }
     let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
-    let library = Arc::new(SkillLibrary::open(args.library.resolve_options()?)?);
-    for note in &library.catalog().notes {
-        output.warn(note);
-    }
-    if args.strict {
-        refuse_invalid_skills(&library.catalog())?;
+    let library = args.library.resolve_options()?;
+    // A client on stdio waits for the first answer, which needs the library only with `--strict`.
+    let opened = if http.is_some() || args.strict { Some(open_library(library.clone(), output)?) } else { None };
+    if let Some(opened) = opened.as_ref().filter(|_| args.strict) {
+        refuse_invalid_skills(&opened.catalog())?;
     }
     if args.no_sandbox {
         terminal::warn_unconfined(output);
@@ -154,11 +157,16 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         allowed_runs: parse_allowed_runs(&args.allow_run),
         tool_naming: ToolNaming::parse(&args.tool_names).unwrap_or_default(),
         recorder: recorder.clone(),
+        instructions_cache: opened.is_none().then(|| open_instructions_cache(args, &library, &settings)).flatten(),
         pinned_skills: settings.pinned,
         client_skills: settings.clients,
         version: env!("CARGO_PKG_VERSION"),
     };
-    let server = McpServer::new(library, options);
+    let load_failure = Arc::new(Mutex::new(None));
+    let server = match opened {
+        Some(library) => McpServer::new(library, options),
+        None => McpServer::open(library_loader(library, output, &load_failure), options),
+    };
     server.watch_library();
     let ended = if let Some(http) = http {
         let pages = rep_web::build_pages(&server, dashboard_options(args));
@@ -172,9 +180,69 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         serve_stdio(&server)
     };
     let recorded = recorder.map_or(Ok(()), |recorder| finish_record(&recorder));
+    if let Some(failure) = load_failure.lock().take() {
+        return Err(failure);
+    }
     ended.map_err(|error| Failure::unable("SERVE_FAILED", error.to_string()))?;
     recorded?;
     Ok(Exit::Fine)
+}
+
+/// Reads the library, and prints its notes.
+fn open_library(options: LibraryOptions, output: &mut Output) -> Result<Arc<SkillLibrary>, Failure> {
+    let library = Arc::new(SkillLibrary::open(options)?);
+    for note in &library.catalog().notes {
+        output.warn(note);
+    }
+    Ok(library)
+}
+
+/// Returns a function that reads the library on another thread. If that fails, the failure is stored.
+fn library_loader(
+    options: LibraryOptions,
+    output: &Output,
+    failed: &Arc<Mutex<Option<Failure>>>,
+) -> impl FnOnce() -> Result<Arc<SkillLibrary>, String> + Send + use<> {
+    let (is_quiet, is_verbose, failed) = (output.is_quiet, output.is_verbose, Arc::clone(failed));
+    move || {
+        open_library(options, &mut Output::new(ColorMode::Auto, is_quiet, is_verbose)).map_err(|failure| {
+            let message = failure.message.clone();
+            *failed.lock() = Some(failure);
+            message
+        })
+    }
+}
+
+/// Returns the instructions that a server with the same options gave before, and how to store others.
+fn open_instructions_cache(
+    args: &Args,
+    library: &LibraryOptions,
+    settings: &ServeSettings,
+) -> Option<InstructionsCache> {
+    let folder = library.cache.as_ref()?.join("instructions");
+    let key = format!("{} {library:?} {:?} {:?}", env!("CARGO_PKG_VERSION"), args.allow_run, settings.pinned);
+    let name = sha256_digest(key.as_bytes()).trim_start_matches("sha256:").to_owned();
+    let file = folder.join(format!("{name}.json"));
+    let text = read_cached_instructions(&file);
+    let save = move |library: &SkillLibrary, text: &str| {
+        let places = library.watched_places();
+        let cached =
+            json!({ "version": 1, "stamp": stamp_skills(&places), "places": places, "text": text }).to_string();
+        let made = rep_storage::files::create_containing_folder(&file).is_ok();
+        // Without a cache, the first answer of the next server waits for the library.
+        if made && rep_storage::atomic::write_cache_file(&file, cached.as_bytes()).is_ok() {
+            let _ = rep_storage::files::prune_oldest(&folder, INSTRUCTIONS_MAX);
+        }
+    };
+    Some(InstructionsCache { text, save: Arc::new(save) })
+}
+
+/// Reads cached instructions, if no skill was added, removed or edited since.
+fn read_cached_instructions(file: &Path) -> Option<String> {
+    let cached: Value = serde_json::from_slice(&read_bounded(file).ok()?).ok()?;
+    let places: Vec<PathBuf> = serde_json::from_value(cached["places"].clone()).ok()?;
+    let is_current = cached["version"] == 1 && cached["stamp"] == stamp_skills(&places);
+    cached["text"].as_str().filter(|_| is_current).map(str::to_owned)
 }
 
 /// Prints the configuration for a host: the document on stdout, and what to do with it on stderr.

@@ -191,6 +191,22 @@ fn a_skill_of_one_file_is_that_file_and_nothing_beside_it() {
 }
 
 #[test]
+fn instructions_name_all_skills_if_their_descriptions_do_not_fit() {
+    let scratch = ScratchFolder::new();
+    let about = "Does one of many things with great care. ".repeat(6);
+    for number in 0..25 {
+        let text = format!("---\nname: skill-with-a-long-name-{number:02}\ndescription: {about}\n---\n\n# S\n");
+        scratch.write_file(&format!("skills/skill-with-a-long-name-{number:02}/SKILL.md"), text);
+    }
+    scratch.write_file("rep.yaml", "serve: {pinned: [skill-with-a-long-name-07]}\n");
+    let mut client = Client::new(&scratch, &PATH, Era::New);
+    let answer = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
+    let text = answer.as_str().unwrap();
+    assert!(text.chars().count() <= 2048 && text.contains("- skill-with-a-long-name-07: Does one"), "{text}");
+    assert!((0..25).all(|number| text.contains(&format!("skill-with-a-long-name-{number:02}"))), "{text}");
+}
+
+#[test]
 fn instructions_stay_short_with_many_skills() {
     let scratch = ScratchFolder::new();
     for number in 0..300 {
@@ -203,6 +219,38 @@ fn instructions_stay_short_with_many_skills() {
     assert!(text.chars().count() <= 2048 && text.contains("300 agent skills"), "{text}");
     // A list that does not fit is not cut by alphabet.
     assert!(text.contains("search_skills") && !text.contains("skill-000"), "{text}");
+}
+
+#[test]
+fn the_first_answer_does_not_wait_for_the_library() {
+    let scratch = ScratchFolder::new();
+    library(&scratch);
+    let options = ["--path", "skills", "--allow-run", "--no-sandbox"];
+    let instructions = || {
+        let mut client = Client::new(&scratch, &options, Era::New);
+        let answer = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
+        let text = answer.as_str().expect("there are instructions").to_owned();
+        (client, text)
+    };
+    let (mut client, whole) = instructions();
+    assert!(whole.contains("4 agent skills") && whole.contains("- pdf: "), "{whole}");
+    // The library is read, and what it says is stored.
+    client.ask("tools/list", json!({}));
+    let stored = || scratch.work_folder().parent().unwrap().join("home/.cache/repertoire/instructions").read_dir();
+    rep_test_support::wait_until("the instructions are stored", DEADLINE, || {
+        stored().is_ok_and(|mut all| all.next().is_some())
+    });
+    drop(client);
+    // A server of tools that says nothing holds back the library.
+    scratch
+        .write_file("../home/.config/repertoire/rep.yaml", "mcp_servers:\n  slow: {command: sleep, args: [\"600\"]}\n");
+    let (_client, stored) = instructions();
+    assert_eq!(stored, whole);
+    // What is stored about other skills is not used.
+    scratch.write_file("skills/pdf/SKILL.md", GOOD.replace("Fills", "Completes"));
+    let (_client, workflow) = instructions();
+    assert!(workflow.contains("This server has agent skills") && workflow.contains("`search_skills`"), "{workflow}");
+    assert!(!workflow.contains("pdf"), "{workflow}");
 }
 
 #[test]
