@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use rep_library::process_end::wait_for_process_end;
+use rep_library::process_end::{parent_id, wait_for_process_end};
 use rep_library::request::{LibraryRequest, UserFolders};
 use rep_runtime::{RuntimeOptions, RuntimePaths};
 
@@ -96,11 +96,11 @@ fn read_lines(mut input: impl BufRead, events: &SyncSender<ServerEvent>) {
 
 /// Sends an event when the parent ends. Its end of the input can stay open in another process that it started.
 fn watch_parent(events: SyncSender<ServerEvent>) {
-    let Some(parent) = rustix::process::getppid() else { return };
+    let Some(parent) = parent_id() else { return };
     thread::spawn(move || {
-        wait_for_process_end(parent.as_raw_nonzero().get());
+        wait_for_process_end(parent);
         // A parent that cannot be watched has not ended, unless this process has another one by now.
-        if rustix::process::getppid() != Some(parent) {
+        if parent_id() != Some(parent) {
             // If the session ended, nobody needs the event.
             let _ = events.send(ServerEvent::ParentEnded);
         }

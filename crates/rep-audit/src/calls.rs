@@ -15,6 +15,7 @@ use super::AuditLog;
 use rep_storage::StorageError;
 use rep_storage::files;
 use rep_storage::owner::ProcessOwner;
+use rep_storage::platform::user_id;
 
 /// The maximum number of records waiting to be written.
 const PENDING_MAX: usize = 4096;
@@ -107,7 +108,7 @@ impl CallRecorder {
     ) -> Result<Self, StorageError> {
         let owner = ProcessOwner::current();
         let mut record = about;
-        record.insert("uid".to_owned(), json!(rustix::process::geteuid().as_raw()));
+        record.insert("uid".to_owned(), json!(user_id()));
         record.insert("pid".to_owned(), json!(owner.pid));
         audit.append_record("serve", record, at)?;
         let log = audit.clone();

@@ -41,6 +41,7 @@ use sha2::{Digest, Sha256};
 use rep_storage::atomic;
 use rep_storage::files::{self, StorageError, random_bytes};
 use rep_storage::owner::ProcessOwner;
+use rep_storage::platform::user_id;
 use rep_storage::time;
 
 mod calls;
@@ -103,7 +104,7 @@ impl RunSubject {
     fn to_fields(&self, who: &str) -> Map<String, Value> {
         let record = json!({
             "who": who,
-            "uid": rustix::process::geteuid().as_raw(),
+            "uid": user_id(),
             "skill": self.skill,
             "digest": self.digest,
             "tool": self.tool,

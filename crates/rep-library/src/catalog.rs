@@ -4,7 +4,6 @@
 //! `skill_reader` read skills.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -13,6 +12,7 @@ use rep_check::{Finding, Level, Profile, detect_dialects, rule_for_fault};
 use rep_model::provenance::DeclaredProvenance;
 use rep_model::yaml::YamlNode;
 use rep_model::{Fault, FaultKind, Skill, SkillTree, names};
+use rep_storage::platform::FileId;
 
 use crate::decisions::{FolderTrust, SkillContents, TextRetention, UserDecisions};
 use crate::dependencies::{self, Dependency};
@@ -467,17 +467,16 @@ impl Catalog {
     }
 }
 
-/// The directories visited so far, identified by device and inode. Links and case-insensitive spellings refer to the
+/// The directories visited so far, identified by their file numbers. Links and case-insensitive spellings refer to the
 /// same directory, so a skill never collides with itself.
 #[derive(Default)]
-struct SeenFolders(BTreeSet<(u64, u64, Scope, Option<String>)>);
+struct SeenFolders(BTreeSet<(FileId, Scope, Option<String>)>);
 
 impl SeenFolders {
     /// Returns whether a path is the first in its scope to reach this directory. Scopes are tracked separately, because
     /// each has its own trust.
     fn is_first_visit(&mut self, root: &SkillRoot, path: &Path) -> bool {
-        std::fs::metadata(path)
-            .map_or(true, |data| self.0.insert((data.dev(), data.ino(), root.scope, root.package.clone())))
+        FileId::of_target(path).map_or(true, |id| self.0.insert((id, root.scope, root.package.clone())))
     }
 }
 

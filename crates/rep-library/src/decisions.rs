@@ -4,6 +4,7 @@
 //! its real path and to the content digest of each skill in it. A skill that changes becomes untrusted again.
 
 mod contents;
+#[cfg_attr(windows, path = "decisions/no_private_copy.rs")]
 mod private_copy;
 
 use std::collections::{BTreeMap, BTreeSet};

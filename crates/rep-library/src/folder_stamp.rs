@@ -6,9 +6,10 @@
 
 use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use rep_storage::platform::FileState;
 
 use crate::catalog::CatalogEntry;
 
@@ -53,9 +54,9 @@ impl StampBuilder {
     /// Adds a regular file.
     pub(crate) fn add_file(&mut self, relative: &str, metadata: &Metadata) {
         self.is_rejected |= !metadata.is_file();
-        let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
-        self.newest_ns = self.newest_ns.max(changed_ns(metadata));
-        self.add_hash(&(relative, metadata.len(), times, metadata.ino(), metadata.dev(), metadata.mode()));
+        let state = FileState::from_metadata(metadata);
+        self.newest_ns = self.newest_ns.max(state.newest_ns());
+        self.add_hash(&(relative, state));
     }
 
     /// Records that the directory has something whose changes cannot be seen.
@@ -116,10 +117,4 @@ impl CatalogEntry {
         let age = i128::try_from(now.as_nanos()).ok()? - stamp.newest_ns;
         (age > SETTLED_NS).then_some(stamp.hash)
     }
-}
-
-/// Returns when a file last changed, by the clock of its file system.
-pub(crate) fn changed_ns(metadata: &Metadata) -> i128 {
-    let ns = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    ns(metadata.ctime(), metadata.ctime_nsec()).max(ns(metadata.mtime(), metadata.mtime_nsec()))
 }

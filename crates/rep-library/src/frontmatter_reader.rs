@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rep_model::{FileContent, SkillTree, TreeEntry, skill_md};
+use rep_storage::platform::{LinkPolicy, open_file};
 
 use crate::skill_reader;
 
@@ -33,8 +33,7 @@ pub(crate) fn read_frontmatter_tree(folder: &Path, shown: &str, file: &str) -> O
 /// Reads the bytes up to and including the closing fence, or only the first chunk if it has none. Returns `None`
 /// if the path is not a regular file.
 fn read_head(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
-    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
+    let mut file = open_file(path, LinkPolicy::Follow)?;
     if !file.metadata()?.is_file() {
         return Ok(None);
     }

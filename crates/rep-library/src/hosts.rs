@@ -13,10 +13,10 @@ mod targets;
 mod walker;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rep_model::suggestion::nearest_by_name;
+use rep_storage::platform::FileId;
 
 use crate::catalog::{self, Catalog, CatalogEntry, LibraryOptions, SkillStatus, TrustRequirement};
 use crate::decisions::UserDecisions;
@@ -319,7 +319,7 @@ pub(crate) fn discover_as_host(view: &HostView, options: &LibraryOptions, decisi
     for root in &catalog.roots {
         for found in walker::find_host_skills(&root.path, &view.host.walk.value, &mut catalog.notes) {
             // Two directories can contain the same skill through links.
-            let is_first = std::fs::metadata(&found.path).map_or(true, |data| seen.insert((data.dev(), data.ino())));
+            let is_first = FileId::of_target(&found.path).map_or(true, |id| seen.insert(id));
             if is_first && let Some(mut entry) = host_entry::load_host_entry(&found, root, view.host, validation) {
                 if root.is_in_project {
                     apply_host_trust(&mut entry, view, options, decisions);

@@ -4,15 +4,15 @@
 //! is an error.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, FileType};
+use std::fs::{self, FileType};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rep_model::{
     Fault, FileContent, ResolvedSkillPath, Skill, SkillDocument, SkillTree, SymlinkTarget, TreeEntry,
     resolve_skill_path, uasp,
 };
+use rep_storage::platform::{self, LinkPolicy, name_special_kind, open_file};
 
 use crate::catalog::CatalogEntry;
 use crate::discovery::SkillLocation;
@@ -199,7 +199,7 @@ impl FolderReader<'_> {
         if kind.is_dir() {
             return TreeEntry::Directory;
         }
-        if let Some(word) = name_irregular_kind(kind) {
+        if let Some(word) = name_special_kind(kind) {
             return TreeEntry::Other(word);
         }
         let Some(most) = choose_read_limit(relative, self.extent, self.budget) else {
@@ -228,7 +228,7 @@ impl FolderReader<'_> {
                 self.stamp.add_file(relative, &metadata);
                 TreeEntry::File {
                     size_bytes: metadata.len(),
-                    is_executable: metadata.permissions().mode() & 0o111 != 0,
+                    is_executable: platform::is_executable(&metadata),
                     content: FileContent::NotRead,
                 }
             }
@@ -325,18 +325,6 @@ fn is_text_name(relative: &str) -> bool {
     }
 }
 
-fn name_irregular_kind(kind: FileType) -> Option<&'static str> {
-    if kind.is_fifo() {
-        Some("named pipe")
-    } else if kind.is_socket() {
-        Some("socket")
-    } else if kind.is_char_device() || kind.is_block_device() {
-        Some("device")
-    } else {
-        None
-    }
-}
-
 /// Reads a file of at most `most` bytes without blocking on a pipe. Returns the number of bytes read.
 fn read_file(path: &Path, most: u64) -> (TreeEntry, u64) {
     read_noted_file(path, most, &mut None)
@@ -349,8 +337,7 @@ fn read_noted_file(path: &Path, most: u64, noted: &mut Option<fs::Metadata>) -> 
         let content = FileContent::Unreadable(describe_io_error(error));
         (TreeEntry::File { size_bytes: 0, is_executable: false, content }, 0)
     };
-    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
-    let file = match File::options().read(true).custom_flags(flags).open(path) {
+    let file = match open_file(path, LinkPolicy::Follow) {
         Ok(file) => file,
         Err(error) => return unreadable(&error),
     };
@@ -361,10 +348,10 @@ fn read_noted_file(path: &Path, most: u64, noted: &mut Option<fs::Metadata>) -> 
     if metadata.is_dir() {
         return (TreeEntry::Directory, 0);
     }
-    if let Some(word) = name_irregular_kind(metadata.file_type()) {
+    if let Some(word) = name_special_kind(metadata.file_type()) {
         return (TreeEntry::Other(word), 0);
     }
-    let is_executable = metadata.permissions().mode() & 0o111 != 0;
+    let is_executable = platform::is_executable(&metadata);
     let size_bytes = metadata.len();
     if size_bytes > most {
         *noted = Some(metadata);

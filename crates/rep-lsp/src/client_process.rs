@@ -10,7 +10,7 @@ use crate::session::ServerEvent;
 
 /// Sends an event when the process named by `processId` ends. A client can be silent about its process.
 pub(crate) fn watch_client_process(params: &Value, events: &SyncSender<ServerEvent>) {
-    let id = params.get("processId").and_then(Value::as_i64).and_then(|id| i32::try_from(id).ok());
+    let id = params.get("processId").and_then(Value::as_i64).and_then(|id| u32::try_from(id).ok());
     let Some(id) = id.filter(|id| *id > 0) else { return };
     let events = events.clone();
     thread::spawn(move || {

@@ -1,8 +1,8 @@
 //! The conversation: agree on a revision, list the tools, call one.
 
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rep_storage::platform::LocalStream;
 use serde_json::{Map, Value, json};
 
 use crate::error::{ClientError, ClientErrorKind, shorten};
@@ -55,7 +55,7 @@ enum Transport<'a> {
 
 impl<'a> McpTransport<'a> {
     /// Speaks over a stream that is the server's stdin and stdout.
-    pub fn over_stream(stream: &'a UnixStream) -> Self {
+    pub fn over_stream(stream: &'a LocalStream) -> Self {
         Self(Transport::Stream(StreamTransport::new(stream)))
     }
 

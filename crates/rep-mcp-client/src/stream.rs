@@ -1,9 +1,9 @@
 //! Messages over a stream to the server's process: one line of JSON each.
 
 use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rep_storage::platform::LocalStream;
 use serde_json::Value;
 
 use crate::client::Wait;
@@ -17,7 +17,7 @@ const STRAY_LINES_MAX: usize = 20;
 
 /// A stream to a server.
 pub(crate) struct StreamTransport<'a> {
-    stream: &'a UnixStream,
+    stream: &'a LocalStream,
     lines: LineBuffer,
     bytes_max: usize,
     stray_lines: usize,
@@ -26,7 +26,7 @@ pub(crate) struct StreamTransport<'a> {
 }
 
 impl<'a> StreamTransport<'a> {
-    pub(crate) fn new(stream: &'a UnixStream) -> Self {
+    pub(crate) fn new(stream: &'a LocalStream) -> Self {
         Self { stream, lines: LineBuffer::new(0), bytes_max: 0, stray_lines: 0, first_stray: None }
     }
 

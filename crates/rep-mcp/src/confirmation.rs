@@ -124,16 +124,7 @@ impl ConfirmationSeal {
     }
 }
 
-/// Returns random bytes from the operating system.
-pub fn random_bytes<const COUNT: usize>() -> [u8; COUNT] {
-    let mut bytes = [0; COUNT];
-    let mut filled = 0;
-    while filled < COUNT {
-        let got = rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
-        filled += got.expect("the kernel provides random bytes");
-    }
-    bytes
-}
+pub use rep_storage::platform::random_bytes;
 
 /// How a client's user can be asked for confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ pub(crate) fn is_own_connection(peer: SocketAddr) -> bool {
     if tables.is_empty() {
         return true;
     }
-    let own = rustix::process::geteuid().as_raw();
+    let own = rep_storage::platform::user_id();
     tables.iter().find_map(|table| find_socket_owner(table, peer)).is_some_and(|uid| uid == own || uid == 0)
 }
 

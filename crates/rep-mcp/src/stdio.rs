@@ -65,6 +65,16 @@ async fn serve_client(server: &McpServer) -> Result<(), ServeError> {
 }
 
 /// Waits until the process is asked to terminate.
+#[cfg(windows)]
+pub(crate) async fn wait_for_termination() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Without a handler, the key ends the process.
+        std::future::pending().await
+    }
+}
+
+/// Waits until the process is asked to terminate.
+#[cfg(unix)]
 pub(crate) async fn wait_for_termination() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))

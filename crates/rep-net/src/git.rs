@@ -10,12 +10,12 @@ mod changes;
 mod tree;
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rep_storage::platform;
 use sha2::{Digest, Sha256};
 
 pub use address::{GitReference, GitUrl};
@@ -217,10 +217,12 @@ impl GitCache {
         let failed = |error: io::Error| {
             GitError::new(GitErrorKind::Failed, format!("could not write `{}`: {error}", repository.display()))
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(failed)?;
+        platform::create_private_folder(&self.folder, true).map_err(failed)?;
         let path = repository.with_extension("lock");
-        let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-        let lock = opened.map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        platform::set_creation_mode(&mut options, platform::PRIVATE_FILE_MODE);
+        let lock = options.open(&path).map_err(failed)?;
         lock.lock().map_err(failed)?;
         if !repository.join("HEAD").is_file() {
             let target = repository.to_string_lossy();

@@ -8,13 +8,11 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rep_archive::ArchiveEntry;
 use rep_model::{ResolvedSkillPath, resolve_skill_path};
-use rep_storage::atomic::sync_folder;
-use rustix::fs::{CWD, OFlags, RenameFlags};
+use rep_storage::platform::{self, LinkPolicy, RenameError, sync_folder};
 
 /// The maximum size of a copied file, and of all files together.
 const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -163,7 +161,7 @@ impl StagedDir {
         remove_abandoned_folders(parent, prefix);
         for _ in 0..TRIES_MAX {
             let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).map_err(write_error(parent))?;
-            let held = File::open(folder.path()).map_err(write_error(folder.path()));
+            let held = platform::open_file(folder.path(), LinkPolicy::Follow).map_err(write_error(folder.path()));
             // Another process may remove it before it is locked; then create another one. A file system without
             // locks has no such cleanup.
             let is_held = held.as_ref().is_ok_and(|held| !matches!(held.try_lock(), Err(TryLockError::WouldBlock)));
@@ -199,7 +197,7 @@ impl StagedDir {
 
     /// Creates a link.
     pub(crate) fn write_link(&self, to: &Path) -> Result<(), AtomicDirError> {
-        std::os::unix::fs::symlink(to, self.staged_path()).map_err(write_error(&self.staged_path()))
+        platform::create_link(to, &self.staged_path()).map_err(write_error(&self.staged_path()))
     }
 
     /// Moves the staged content to the target, and the old content here.
@@ -238,7 +236,9 @@ pub(crate) fn remove_abandoned_folders(parent: &Path, prefix: &str) {
         let is_ours = name.as_encoded_bytes().starts_with(prefix.as_bytes())
             && (prefix != STAGING_PREFIX || !name.as_encoded_bytes().starts_with(STEP_PREFIX.as_bytes()))
             && entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
+        if is_ours
+            && platform::open_file(&entry.path(), LinkPolicy::Refuse).is_ok_and(|folder| folder.try_lock().is_ok())
+        {
             // A directory that cannot be removed does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -248,12 +248,12 @@ pub(crate) fn remove_abandoned_folders(parent: &Path, prefix: &str) {
 /// Swaps a new path with the target. The old content is then at the new path.
 pub(crate) fn swap_paths(fresh: &Path, target: &Path) -> Result<(), AtomicDirError> {
     let is_there = fs::symlink_metadata(target).is_ok();
-    let flags = if is_there { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
-    match rustix::fs::renameat_with(CWD, fresh, CWD, target, flags) {
+    let renamed = if is_there { platform::exchange_paths(fresh, target) } else { platform::rename_new(fresh, target) };
+    match renamed {
         Ok(()) => Ok(()),
-        Err(rustix::io::Errno::EXIST) => Err(AtomicDirError::Exists(target.to_owned())),
-        // The file system cannot swap: move the old content away, then the new content in.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => {
+        Err(RenameError::Exists) => Err(AtomicDirError::Exists(target.to_owned())),
+        // The system cannot swap: move the old content away, then the new content in.
+        Err(RenameError::Unsupported) => {
             let old = fresh.with_extension("old");
             if is_there {
                 fs::rename(target, &old).map_err(write_error(target))?;
@@ -261,7 +261,7 @@ pub(crate) fn swap_paths(fresh: &Path, target: &Path) -> Result<(), AtomicDirErr
             fs::rename(fresh, target).map_err(write_error(target))?;
             if is_there { fs::rename(&old, fresh).map_err(write_error(fresh)) } else { Ok(()) }
         }
-        Err(error) => Err(AtomicDirError::Failed { path: target.to_owned(), error: error.into() }),
+        Err(RenameError::Failed(error)) => Err(AtomicDirError::Failed { path: target.to_owned(), error }),
     }
 }
 
@@ -332,17 +332,17 @@ fn write_file(file: &PackageFile, folder: &Path) -> Result<u64, AtomicDirError> 
     let parent = path.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(write_error(parent))?;
     let mode = if file.is_executable { 0o755 } else { 0o644 };
-    let mut fresh =
-        OpenOptions::new().write(true).create_new(true).mode(mode).open(&path).map_err(write_error(&path))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    platform::set_creation_mode(&mut options, mode);
+    let mut fresh = options.open(&path).map_err(write_error(&path))?;
     let count = match &file.content {
         PackageFileContent::InMemory(bytes) => {
             fresh.write_all(bytes).map(|()| bytes.len() as u64).map_err(write_error(&path))?
         }
         PackageFileContent::CopyOf(source) => {
             let mut read = || -> io::Result<u64> {
-                let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-                let flags = i32::try_from(flags.bits()).unwrap_or(0);
-                let from = OpenOptions::new().read(true).custom_flags(flags).open(source)?;
+                let from = platform::open_file(source, LinkPolicy::Refuse)?;
                 if !from.metadata()?.is_file() {
                     return Err(io::Error::other("it is not a regular file"));
                 }
@@ -355,7 +355,7 @@ fn write_file(file: &PackageFile, folder: &Path) -> Result<u64, AtomicDirError> 
         return Err(AtomicDirError::Unsupported { path: file.path.clone(), reason: "it is larger than 256 MiB" });
     }
     // Independent of the caller's umask.
-    fresh.set_permissions(fs::Permissions::from_mode(mode)).map_err(write_error(&path))?;
+    platform::set_file_mode(&fresh, mode).map_err(write_error(&path))?;
     fresh.sync_all().map_err(write_error(&path))?;
     Ok(count)
 }

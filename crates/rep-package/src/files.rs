@@ -5,12 +5,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rep_storage::platform::{LinkPolicy, is_executable, open_file};
 use sha2::{Digest, Sha256};
 
 use crate::atomic_dir::{PackageFile, PackageFileContent};
@@ -177,21 +176,19 @@ fn resolve_link_inside(link: &Path, real: &Path) -> Option<PathBuf> {
 
 /// Reads a regular file without following a link or blocking on a pipe. Also returns whether it is executable.
 fn read_content(path: &Path) -> io::Result<(Vec<u8>, bool)> {
-    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits()).unwrap_or(0);
-    let file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = open_file(path, LinkPolicy::Refuse)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    Ok((bytes, metadata.permissions().mode() & 0o111 != 0))
+    Ok((bytes, is_executable(&metadata)))
 }
 
 /// Reads a file of at most `most` bytes.
 pub fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file =
-        OpenOptions::new().read(true).custom_flags(i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0)).open(path)?;
+    let file = open_file(path, LinkPolicy::Follow)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }

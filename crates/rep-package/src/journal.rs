@@ -8,12 +8,11 @@
 #![expect(clippy::disallowed_methods, reason = "this module writes skills")]
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rep_storage::atomic;
+use rep_storage::{atomic, platform};
 use serde_json::{Value, json};
 
 use crate::atomic_dir::{self, AtomicDirError, PackageFile, STAGED_NAME, STEP_PREFIX, StagedDir, write_error};
@@ -76,16 +75,13 @@ impl InstallLock {
     /// Waits for other processes, acquires the lock, and completes what a crash left unfinished. `folder` is the
     /// user's directory for journals.
     pub fn acquire(folder: &Path, lock_file: &Path) -> Result<Self, AtomicDirError> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(write_error(folder))?;
+        platform::create_private_folder(folder, true).map_err(write_error(folder))?;
         let stem = &files::digest_bytes(lock_file.as_os_str().as_encoded_bytes())["sha256:".len()..][..32];
         let held = folder.join(format!("{stem}.turn"));
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&held)
-            .map_err(write_error(&held))?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        platform::set_creation_mode(&mut options, platform::PRIVATE_FILE_MODE);
+        let file = options.open(&held).map_err(write_error(&held))?;
         file.lock().map_err(write_error(&held))?;
         let turn = Self {
             lock_file: lock_file.to_owned(),

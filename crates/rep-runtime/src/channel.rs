@@ -5,8 +5,8 @@
 //! reads its response, or sends malformed requests, affects only itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
 
+use rep_storage::platform::LocalStream;
 use serde_json::{Value, json};
 
 use crate::error::ErrorCode;
@@ -21,7 +21,7 @@ const REQUEST_BYTES_MAX: u64 = 8 << 20;
 pub type NestedToolCaller<'a> = dyn Fn(&str, Value, &Cancel) -> Result<Value, ToolError> + Sync + 'a;
 
 /// Answers requests until the other end is closed or sends a malformed request.
-pub(crate) fn serve_requests(stream: &UnixStream, caller: &NestedToolCaller<'_>, cancel: &Cancel) {
+pub(crate) fn serve_requests(stream: &LocalStream, caller: &NestedToolCaller<'_>, cancel: &Cancel) {
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
     loop {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn asked(requests: &[u8]) -> Vec<String> {
-        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (ours, theirs) = rep_storage::platform::connect_streams().unwrap();
         (&theirs).write_all(requests).unwrap();
         theirs.shutdown(std::net::Shutdown::Write).unwrap();
         let caller = |tool: &str, args: Value, _: &Cancel| match tool {

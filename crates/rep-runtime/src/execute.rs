@@ -3,8 +3,6 @@
 //! Private to the crate: only [`crate::Runtime`] runs a grant, because only it records the start and the end.
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -19,6 +17,7 @@ use crate::shim;
 use rep_permissions::redact::Redactor;
 use rep_permissions::resolver::HostResolver;
 use rep_sandbox::{CHANNEL_FD, Cancel, ProtectionOptions, SandboxChannel, SandboxError, SandboxJob, SandboxOutcome};
+use rep_storage::platform::{LocalStream, OwnedStream, connect_streams};
 
 mod command;
 mod request;
@@ -155,9 +154,9 @@ fn call_tool(
     };
     let ended = match options.caller {
         None => run(job, cancel, &mut || {}),
-        Some(caller) => match UnixStream::pair() {
+        Some(caller) => match connect_streams() {
             Ok((ours, theirs)) => {
-                job.channel = Some(SandboxChannel::Descriptor(OwnedFd::from(theirs)));
+                job.channel = Some(SandboxChannel::Descriptor(OwnedStream::from(theirs)));
                 job.env.push(("REP_CHANNEL".into(), CHANNEL_FD.to_string().into()));
                 run_with_channel(job, &ours, caller, cancel, run)
             }
@@ -185,7 +184,7 @@ fn call_tool(
 /// starts after the sandbox, which is started faster by a process with a single thread.
 fn run_with_channel(
     job: SandboxJob,
-    ours: &UnixStream,
+    ours: &LocalStream,
     caller: &NestedToolCaller<'_>,
     cancel: &Cancel,
     run: impl FnOnce(SandboxJob, &Cancel, &mut dyn FnMut()) -> Result<SandboxOutcome, SandboxError>,

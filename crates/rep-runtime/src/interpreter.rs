@@ -9,12 +9,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rep_model::truncate::truncate_chars;
 use rep_storage::atomic;
+use rep_storage::platform::{FileId, FileState, is_executable};
 use serde_json::{Map, Value, json};
 
 use crate::plan::{RunLimits, RunPermissions, ToolRuntime};
@@ -168,9 +167,8 @@ pub(crate) fn resolve_home(search: &InterpreterSearch) -> Option<PathBuf> {
 pub(crate) fn find_on_path(name: &str, search: &InterpreterSearch) -> Vec<PathBuf> {
     let Some(path) = find_variable(search, "PATH") else { return Vec::new() };
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    let is_program = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-    };
+    let is_program =
+        |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata));
     folders.map(|folder| folder.join(name)).filter(is_program).collect()
 }
 
@@ -190,21 +188,18 @@ pub(crate) fn resolve_outside_workspace(found: &Path, workspace: &Path) -> Optio
 /// The workspace, recognised by device and inode: bind mounts show it under other paths.
 struct WorkspaceFolder<'a> {
     path: &'a Path,
-    id: Option<(u64, u64)>,
+    id: Option<FileId>,
 }
 
 impl<'a> WorkspaceFolder<'a> {
     fn new(path: &'a Path) -> Self {
-        Self { path, id: fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino())) }
+        Self { path, id: FileId::of_target(path).ok() }
     }
 
     /// Whether a path without links is the workspace or inside it.
     fn contains(&self, path: &Path) -> bool {
-        let is_workspace = |folder: &Path| {
-            folder == self.path
-                || self.id.is_some()
-                    && self.id == fs::symlink_metadata(folder).ok().map(|metadata| (metadata.dev(), metadata.ino()))
-        };
+        let is_workspace =
+            |folder: &Path| folder == self.path || self.id.is_some() && self.id == FileId::of_entry(folder).ok();
         path.ancestors().any(is_workspace) && !SYSTEM_FOLDERS.iter().any(|system| path.starts_with(system))
     }
 
@@ -304,7 +299,10 @@ fn query_node(found: &Path, search: &InterpreterSearch) -> Result<Interpreter, I
 
 fn query_bash(found: &Path, search: &InterpreterSearch) -> Result<Interpreter, InterpreterError> {
     let program = match fs::canonicalize(found) {
-        Ok(real) if is_elf_file(&real) && real.file_name().is_some_and(|name| name.as_bytes().starts_with(b"bash")) => {
+        Ok(real)
+            if is_elf_file(&real)
+                && real.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"bash")) =>
+        {
             real
         }
         _ => resolve_elf_program(&query_program(found, &["-c", "printf '[\"%s\"]' \"$BASH\""], search)?[0])?,
@@ -346,7 +344,7 @@ pub(crate) fn capture_stdout(
     let unusable = |reason: String| InterpreterError::Unusable { path: program.display().to_string(), reason };
     // Variables that affect an interpreter, besides its path, are not passed to a run either.
     let is_steering = |name: &OsStr| {
-        let name = name.as_bytes();
+        let name = name.as_encoded_bytes();
         name.starts_with(b"PYTHON") || name.starts_with(b"NODE_") || name.starts_with(b"LD_") || name == b"BASH_ENV"
     };
     let job = SandboxJob {
@@ -411,7 +409,8 @@ pub(crate) fn narrow_readable_folders(
 /// Computes what a cached answer is bound to: the file that was found, and the inputs of version managers.
 fn compute_cache_witness(found: &Path, search: &InterpreterSearch) -> Option<Value> {
     let stamp = |path: &Path| -> Value {
-        fs::metadata(path).map_or(Value::Null, |seen| json!([seen.ino(), seen.mtime(), seen.mtime_nsec(), seen.size()]))
+        let seen = fs::metadata(path).map(|metadata| FileState::from_metadata(&metadata));
+        seen.map_or(Value::Null, |seen| json!([seen.number, seen.modified.0, seen.modified.1, seen.size_bytes]))
     };
     let text = |name: &str| find_variable(search, name).map(|value| value.to_string_lossy().into_owned());
     let home = PathBuf::from(find_variable(search, "HOME").unwrap_or_default());

@@ -1,10 +1,9 @@
 //! Starts this program again as a process that outlives its parent.
-#![expect(unsafe_code, reason = "the session is created between fork and exec")]
+#![cfg_attr(unix, expect(unsafe_code, reason = "the session is created between fork and exec"))]
 #![expect(clippy::disallowed_methods, reason = "this module starts processes")]
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// The maximum number of bytes read from its output.
@@ -23,10 +22,7 @@ impl DetachedProcess {
     pub fn start(arguments: &[OsString], stdin: &[u8]) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // SAFETY: a single system call that accesses no memory.
-        unsafe {
-            command.pre_exec(|| if libc::setsid() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
-        }
+        leave_session(&mut command);
         let mut child = command.spawn()?;
         if let Some(mut pipe) = child.stdin.take() {
             // If the process ended before it read everything, its first line says why.
@@ -48,4 +44,24 @@ impl DetachedProcess {
         }
         Ok((said, self.child.wait()?.code().unwrap_or(-1)))
     }
+}
+
+/// Starts the program in a session of its own, so that the end of the terminal does not end it.
+#[cfg(unix)]
+fn leave_session(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+
+    // SAFETY: a single system call that accesses no memory.
+    unsafe {
+        command.pre_exec(|| if libc::setsid() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
+    }
+}
+
+/// Starts the program without the console of its parent.
+#[cfg(windows)]
+fn leave_session(command: &mut Command) {
+    use std::os::windows::process::CommandExt as _;
+
+    const DETACHED_PROCESS: u32 = 0x0000_0008;
+    command.creation_flags(DETACHED_PROCESS);
 }

@@ -1,5 +1,5 @@
 //! Turns signals to this process into a cancellation request.
-#![expect(unsafe_code, reason = "installing a signal handler is unsafe")]
+#![cfg_attr(unix, expect(unsafe_code, reason = "installing a signal handler is unsafe"))]
 
 use std::sync::OnceLock;
 
@@ -7,8 +7,15 @@ use crate::Cancel;
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
+/// Returns the request, which nothing but this program cancels: the interrupt key ends the program.
+#[cfg(windows)]
+pub fn cancel_on_interrupt() -> Cancel {
+    CANCEL.get_or_init(Cancel::default).clone()
+}
+
 /// Makes SIGINT, SIGTERM and SIGHUP request cancellation instead of ending this process, so that it can clean up and
 /// report. Every call returns the same request.
+#[cfg(unix)]
 pub fn cancel_on_interrupt() -> Cancel {
     let cancel = CANCEL.get_or_init(Cancel::default).clone();
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -24,6 +31,7 @@ pub fn cancel_on_interrupt() -> Cancel {
     cancel
 }
 
+#[cfg(unix)]
 extern "C" fn handle_signal(_: libc::c_int) {
     if let Some(cancel) = CANCEL.get() {
         cancel.cancel();

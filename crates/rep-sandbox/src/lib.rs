@@ -16,12 +16,12 @@
 //! ```
 
 use std::ffi::OsString;
-use std::os::fd::{OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rep_permissions::{RunLimits, RunPermissions};
+use rep_storage::platform::OwnedStream;
 
 pub mod detach;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -30,6 +30,7 @@ pub mod interrupt;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux;
 pub mod protected_paths;
+#[cfg_attr(not(target_os = "linux"), path = "no_unconfined.rs")]
 pub mod unconfined;
 
 /// Whether this program can confine runs: on Linux on x86-64. Elsewhere, a confined run is refused with the reason.
@@ -132,10 +133,10 @@ pub struct SandboxJob {
 /// A stream between the caller and the program.
 pub enum SandboxChannel {
     /// Descriptor [`CHANNEL_FD`] in the sandbox, used to call other tools.
-    Descriptor(OwnedFd),
+    Descriptor(OwnedStream),
     /// Both stdin and stdout, for a program that converses over them. [`SandboxJob::stdin`] is not used, and
     /// [`SandboxOutcome::stdout`] is empty.
-    Stdio(OwnedFd),
+    Stdio(OwnedStream),
 }
 
 /// Settings for protecting paths that other programs execute or obey.
@@ -153,7 +154,7 @@ pub struct ProtectionOptions {
 }
 
 /// The descriptor number of the channel in the sandbox.
-pub const CHANNEL_FD: RawFd = 3;
+pub const CHANNEL_FD: i32 = 3;
 
 /// The directory that contains injected files in the sandbox.
 pub const INJECTED_FILES_FOLDER: &str = "/rep";

@@ -5,13 +5,13 @@
 //! module writes all other files, such as results, fixed skills and lock files.
 #![expect(clippy::disallowed_methods, reason = "this is the atomic writer that other modules use")]
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::owner::ProcessOwner;
+use crate::platform;
 
 /// The prefix of temporary file names. The process follows, so that files of killed processes are recognised.
 const TEMPORARY_PREFIX: &str = ".rep-";
@@ -19,10 +19,16 @@ const TEMPORARY_PREFIX: &str = ".rep-";
 const TEMPORARY_AGE_MIN: Duration = Duration::from_mins(1);
 /// How long a temporary file remains if its name does not tell whether its process is running.
 const TEMPORARY_AGE_MAX: Duration = Duration::from_hours(24);
-/// The mode of a new file, before the umask.
-const SHARED_MODE: u32 = 0o666;
-/// The mode of a file that only its owner can read.
-pub(crate) const PRIVATE_MODE: u32 = 0o600;
+
+/// The mode of a written file.
+pub(crate) enum FileMode {
+    /// What the umask leaves.
+    Shared,
+    /// Only the owner can read it.
+    Private,
+    /// That of another file.
+    Copied(Permissions),
+}
 
 /// The reason a file was not written. The existing file is unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +83,7 @@ pub fn write_file(path: &Path, bytes: &[u8], existing: OnExistingFile) -> Result
     if existing == OnExistingFile::Replace {
         return replace_file(path, bytes);
     }
-    match persist_file(path, bytes, None, OnExistingFile::Keep) {
+    match persist_file(path, bytes, &FileMode::Shared, OnExistingFile::Keep) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Exists(path.to_owned())),
         result => result.map_err(failed),
     }
@@ -87,12 +93,12 @@ pub fn write_file(path: &Path, bytes: &[u8], existing: OnExistingFile) -> Result
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let there = fs::symlink_metadata(path).ok();
     let mode = match &there {
-        Some(there) if there.is_file() => Some(there.permissions()),
+        Some(there) if there.is_file() => FileMode::Copied(there.permissions()),
         Some(there) if there.is_dir() => return Err(WriteError::Folder(path.to_owned())),
         Some(there) if !there.is_symlink() => return Err(WriteError::Special(path.to_owned())),
-        Some(_) | None => None,
+        Some(_) | None => FileMode::Shared,
     };
-    let written = persist_file(path, bytes, mode, OnExistingFile::Replace);
+    let written = persist_file(path, bytes, &mode, OnExistingFile::Replace);
     written.map_err(|source| WriteError::Failed { path: path.to_owned(), source })
 }
 
@@ -106,7 +112,7 @@ pub fn update_file(path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), Wri
     if fs::read(path).map_err(failed)? != expected {
         return Err(WriteError::Changed(path.to_owned()));
     }
-    persist_file(path, bytes, Some(metadata.permissions()), OnExistingFile::Replace).map_err(failed)
+    persist_file(path, bytes, &FileMode::Copied(metadata.permissions()), OnExistingFile::Replace).map_err(failed)
 }
 
 /// Renames a file within its directory. Fails if it is a link, if its content is not `expected`, or if another file has
@@ -184,29 +190,24 @@ pub(crate) fn containing_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Syncs a directory, which makes the names of its files durable.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
+pub use platform::sync_folder;
 
-/// Writes and syncs a temporary file next to the target, then renames it. Without a mode, the umask decides.
-pub(crate) fn persist_file(
-    path: &Path,
-    bytes: &[u8],
-    mode: Option<Permissions>,
-    existing: OnExistingFile,
-) -> io::Result<()> {
+/// Writes and syncs a temporary file next to the target, then renames it.
+pub(crate) fn persist_file(path: &Path, bytes: &[u8], mode: &FileMode, existing: OnExistingFile) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
     let prefix = temporary_prefix();
-    let builder = builder.prefix(&prefix);
-    let mut file = match &mode {
-        // The file must have its final mode before other users can open it.
-        Some(_) => builder.tempfile_in(containing_folder(path))?,
-        None => builder.permissions(Permissions::from_mode(SHARED_MODE)).tempfile_in(containing_folder(path))?,
-    };
+    builder.prefix(&prefix);
+    // A temporary file is private until it has its final mode, so that other users cannot open it too early.
+    if matches!(mode, FileMode::Shared) {
+        platform::share_temporary_files(&mut builder);
+    }
+    let mut file = builder.tempfile_in(containing_folder(path))?;
     file.write_all(bytes)?;
-    if let Some(mode) = mode {
-        file.as_file().set_permissions(mode)?;
+    match mode {
+        FileMode::Shared => {}
+        // The umask may have removed more than it should.
+        FileMode::Private => platform::set_file_mode(file.as_file(), platform::PRIVATE_FILE_MODE)?,
+        FileMode::Copied(mode) => file.as_file().set_permissions(mode.clone())?,
     }
     file.as_file().sync_all()?;
     match existing {
@@ -219,6 +220,9 @@ pub(crate) fn persist_file(
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn read_mode(path: &Path) -> u32 {

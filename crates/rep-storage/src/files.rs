@@ -1,15 +1,14 @@
 //! Stores a user's private files: approvals, secrets, audit records and tasks. Files are readable only by their owner,
 //! are replaced atomically, and have one writer at a time.
+#![expect(clippy::disallowed_methods, reason = "this module owns the user's private files")]
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-
-use crate::atomic::{self, OnExistingFile};
+use crate::atomic::{self, FileMode, OnExistingFile};
+use crate::platform::{self, LinkPolicy};
 
 /// An error that occurred while a private file was read or written.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +40,8 @@ impl StorageError {
 /// Creates the directory of a file, accessible only to its owner.
 pub fn create_containing_folder(path: &Path) -> Result<&Path, StorageError> {
     let folder = atomic::containing_folder(path);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| StorageError::new("create the directory", folder, error))?;
+    platform::create_private_folder(folder, true)
+        .map_err(|error| StorageError::new("create the directory", folder, error))?;
     Ok(folder)
 }
 
@@ -52,14 +51,8 @@ pub fn read_private(path: &Path, most: u64) -> Result<Option<Vec<u8>>, StorageEr
     let failed = |error| StorageError::new("read", path, error);
     let Some(file) = open_existing(path)? else { return Ok(None) };
     let metadata = file.metadata().map_err(failed)?;
-    if metadata.permissions().mode() & 0o077 != 0 {
-        return Err(failed(io::Error::other(
-            "other users can access it; `chmod 600` it and treat its content as exposed",
-        )));
-    }
-    let is_ours = metadata.uid() == rustix::process::geteuid().as_raw() || rustix::process::geteuid().is_root();
-    if !is_ours {
-        return Err(failed(io::Error::other("it belongs to another user")));
+    if let Some(reason) = platform::find_exposure(&metadata) {
+        return Err(failed(io::Error::other(reason)));
     }
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -72,8 +65,7 @@ pub fn read_private(path: &Path, most: u64) -> Result<Option<Vec<u8>>, StorageEr
 /// Opens a regular file for reading, or returns `None` if it does not exist.
 pub fn open_existing(path: &Path) -> Result<Option<File>, StorageError> {
     let failed = |error| StorageError::new("read", path, error);
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
+    let file = match platform::open_file(path, LinkPolicy::Refuse) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
@@ -87,10 +79,9 @@ pub fn open_existing(path: &Path) -> Result<Option<File>, StorageError> {
 /// Replaces a file atomically: after a crash, either the old or the new file exists.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), StorageError> {
     let folder = create_containing_folder(path)?;
-    let written =
-        atomic::persist_file(path, bytes, Some(Permissions::from_mode(atomic::PRIVATE_MODE)), OnExistingFile::Replace);
+    let written = atomic::persist_file(path, bytes, &FileMode::Private, OnExistingFile::Replace);
     // The file name is durable only after its directory is synced.
-    written.and_then(|()| atomic::sync_folder(folder)).map_err(|error| StorageError::new("write", path, error))
+    written.and_then(|()| platform::sync_folder(folder)).map_err(|error| StorageError::new("write", path, error))
 }
 
 /// An exclusive lock, released when the value is dropped.
@@ -100,22 +91,21 @@ pub struct FileLock {
 
 /// Removes the oldest files of a directory until at most `most` are left.
 pub fn prune_oldest(folder: &Path, most: usize) -> Result<(), StorageError> {
-    let failed = |error: rustix::io::Errno| StorageError::new("prune", folder, error.into());
-    let opened = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let opened = opened.map_err(failed)?;
+    let failed = |error: io::Error| StorageError::new("prune", folder, error);
     let mut files = Vec::new();
-    for entry in rustix::fs::Dir::read_from(&opened).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name().to_owned();
-        let Ok(about) = rustix::fs::statat(&opened, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-        if FileType::from_raw_mode(about.st_mode) == FileType::RegularFile {
-            files.push((about.st_mtime, name));
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // The metadata of an entry is that of a link itself.
+        let Ok(about) = entry.metadata() else { continue };
+        if about.is_file() {
+            files.push((about.modified().map_err(failed)?, entry.file_name()));
         }
     }
     files.sort();
     for (_, name) in files.iter().take(files.len().saturating_sub(most)) {
-        match rustix::fs::unlinkat(&opened, name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
-            Err(error) => return Err(failed(error)),
+        match fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            Ok(()) | Err(_) => {}
         }
     }
     Ok(())
@@ -123,9 +113,9 @@ pub fn prune_oldest(folder: &Path, most: usize) -> Result<(), StorageError> {
 
 /// Removes a file if it exists.
 pub fn remove_if_present(path: &Path) -> Result<(), StorageError> {
-    match rustix::fs::unlink(path) {
-        Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
-        Err(error) => Err(StorageError::new("remove", path, error.into())),
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StorageError::new("remove", path, error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -154,9 +144,10 @@ pub fn lock_file(path: &Path) -> Result<FileLock, StorageError> {
 /// Opens a file for reading and appending, and creates it if it does not exist.
 pub fn open_for_append(path: &Path) -> Result<File, StorageError> {
     create_containing_folder(path)?;
-    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    options.read(true).append(true).create(true);
+    platform::set_creation_mode(&mut options, platform::PRIVATE_FILE_MODE);
+    platform::set_open_flags(&mut options, LinkPolicy::Refuse);
     let file = options.open(path).map_err(|error| StorageError::new("open", path, error))?;
     match file.metadata() {
         Ok(metadata) if metadata.is_file() => Ok(file),
@@ -165,14 +156,4 @@ pub fn open_for_append(path: &Path) -> Result<File, StorageError> {
     }
 }
 
-/// Returns random bytes from the kernel.
-pub fn random_bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    let mut filled = 0;
-    while filled < N {
-        let rest = &mut bytes[filled..];
-        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())
-            .expect("the kernel provides random bytes");
-    }
-    bytes
-}
+pub use platform::random_bytes;

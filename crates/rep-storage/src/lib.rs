@@ -2,7 +2,7 @@
 //!
 //! This crate is the lowest layer of the workspace. Audit records, approvals, secrets, tasks and the registry of
 //! running sandboxes are stored through [`files`], and all other files are written by [`atomic`]. [`owner`] determines
-//! whether the process that wrote a file is still alive. [`time`] formats and parses timestamps.
+//! whether the process that wrote a file is still alive. [`platform`] has what differs between operating systems. [`time`] formats and parses timestamps.
 //!
 //! ```
 //! let folder = tempfile::tempdir()?;
@@ -15,6 +15,7 @@
 pub mod atomic;
 pub mod files;
 pub mod owner;
+pub mod platform;
 pub mod time;
 
 pub use atomic::WriteError;

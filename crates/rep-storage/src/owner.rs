@@ -1,14 +1,14 @@
 //! Identifies the process that owns a run or a task, so that other processes can check whether it is alive.
-#![expect(clippy::disallowed_methods, reason = "this module reads process information from the kernel")]
 
-use std::fs;
+use crate::platform::read_start_time;
 
 /// A process. Process ids are reused, so it is also identified by its start time and boot id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessOwner {
     /// The process id.
     pub pid: u32,
-    /// The start time in ticks since boot, and the boot id.
+    /// The start time in ticks since boot, and the boot id. Empty where the system does not tell: there, a process that
+    /// has the same number is taken for this one.
     pub started: String,
 }
 
@@ -30,18 +30,8 @@ impl ProcessOwner {
     }
 }
 
-/// Returns the start time of a process, or `None` if it has exited or is a zombie.
-fn read_start_time(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name is in parentheses and may contain any byte. The fields after it are numbers and one letter.
-    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
-    let state = fields.next()?;
-    let ticks = fields.nth(18)?;
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    (state != "Z" && state != "X").then(|| format!("{ticks}@{}", boot.trim()))
-}
-
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test starts a process that ends")]
 mod tests {
     use std::process::{Command, Stdio};
 

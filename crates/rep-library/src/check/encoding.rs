@@ -8,13 +8,12 @@
 //! Numbers are LEB128. A string is a number and its bytes; the number 0 is followed by the index of an earlier string of
 //! the same block. Rules are numbers, so the encoding is only valid for the build that wrote it.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use rep_check::fix::{FindingFix, FixApplicability, FixEdit};
 use rep_check::{Finding, FindingLocation, Level, Profile, RULES, RelatedLocation, SkillFacts};
 use rep_model::{Position, Span, TextEdit};
+use rep_storage::platform::{bytes_of, text_from_bytes};
 
 use crate::discovery::SkillLocation;
 
@@ -130,7 +129,7 @@ impl Writer {
     fn write_location(&mut self, found: &SkillLocation) {
         self.table.clear();
         self.write_text(&found.shown);
-        self.write_bytes(found.path.as_os_str().as_bytes());
+        self.write_bytes(&bytes_of(found.path.as_os_str()));
         self.write_number(usize::from(found.is_lone_file) | (usize::from(found.is_linked) << 1));
     }
 
@@ -285,7 +284,7 @@ impl<'a> Reader<'a> {
     fn read_location(&mut self) -> Option<SkillLocation> {
         self.table.clear();
         let shown = self.read_text()?;
-        let path = PathBuf::from(OsString::from_vec(self.read_bytes()?.to_vec()));
+        let path = PathBuf::from(text_from_bytes(self.read_bytes()?));
         let flags = self.read_number().filter(|flags| *flags < 4)?;
         Some(SkillLocation { shown, path, is_lone_file: flags & 1 != 0, is_linked: flags & 2 != 0 })
     }

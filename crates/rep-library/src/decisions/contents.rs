@@ -5,10 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rep_storage::atomic;
+use rep_storage::{atomic, platform};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -197,7 +196,7 @@ impl FileRecord {
                 Err(_) => return Self { mark: UNREADABLE.to_owned(), text: None },
             }
         }
-        let kind = if metadata.permissions().mode() & 0o111 == 0 { "file" } else { "executable" };
+        let kind = if platform::is_executable(&metadata) { "executable" } else { "file" };
         let mark = format!("{kind} {}", encode_hex(&hasher.finalize()));
         let text = if is_kept { String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')) } else { None };
         *room -= text.as_ref().map_or(0, String::len).min(*room);

@@ -274,8 +274,9 @@ impl CopyBudget {
             .bytes
             .checked_sub(count)
             .ok_or_else(|| format!("makes it larger than the limit of {} MiB", BYTES_MAX >> 20))?;
-        let mode = found.st_mode & 0o777 | 0o400;
-        fresh.set_permissions(fs::Permissions::from_mode(mode)).map_err(failed)
+        let all = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+        let mode = Mode::from_raw_mode(found.st_mode) & all | Mode::RUSR;
+        rustix::fs::fchmod(&fresh, mode).map_err(|error| failed(error.into()))
     }
 }
 

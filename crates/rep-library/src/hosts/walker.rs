@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use rep_storage::platform::FileId;
 
 use super::FolderSearch;
 use crate::discovery::{self, SkillLocation};
@@ -18,7 +19,7 @@ pub(super) fn find_host_skills(root: &Path, walk: &FolderSearch, notes: &mut Vec
     let mut entered = BTreeSet::new();
     let mut open = vec![(root.to_owned(), 0)];
     while let Some((folder, depth)) = open.pop() {
-        let is_new = fs::metadata(&folder).is_ok_and(|data| data.is_dir() && entered.insert((data.dev(), data.ino())));
+        let is_new = folder.is_dir() && FileId::of_target(&folder).is_ok_and(|id| entered.insert(id));
         if !is_new {
             continue;
         }

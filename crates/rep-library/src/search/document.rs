@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::fs::Metadata;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 
 use rep_model::yaml::YamlNode;
 use rep_model::{markdown, skill_md};
+use rep_storage::platform::{FileState, bytes_of};
 
 use super::words;
 use crate::catalog::CatalogEntry;
@@ -102,7 +101,7 @@ fn is_uasp(entry: &CatalogEntry) -> bool {
 
 /// Returns the key of a document.
 pub(super) fn document_key(entry: &CatalogEntry) -> Vec<u8> {
-    entry.location.as_os_str().as_bytes().to_vec()
+    bytes_of(entry.location.as_os_str()).into_owned()
 }
 
 /// Computes a number that changes when the file or its name changes.
@@ -111,10 +110,11 @@ pub(super) fn document_key(entry: &CatalogEntry) -> Vec<u8> {
 pub(super) fn compute_stamp(entry: &CatalogEntry, metadata: &Metadata) -> u64 {
     let mut bytes = entry.qualified_name.as_bytes().to_vec();
     bytes.push(0);
-    for number in [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()] {
+    let state = FileState::from_metadata(metadata);
+    for number in [state.modified.0, state.modified.1, state.changed.0, state.changed.1] {
         bytes.extend(number.to_le_bytes());
     }
-    bytes.extend(metadata.size().to_le_bytes());
+    bytes.extend(state.size_bytes.to_le_bytes());
     // 0 means "uncertain".
     compute_checksum(&bytes).max(1)
 }

@@ -13,10 +13,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rep_storage::owner::ProcessOwner;
+use rep_storage::platform::FileState;
 
 use super::document::{SearchDocument, SearchVocabulary, compute_checksum};
 use crate::{error, skill_reader};
@@ -214,7 +214,7 @@ fn remove_abandoned_files(folder: &Path) {
 }
 
 fn changed_ns(metadata: &fs::Metadata) -> i128 {
-    i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+    FileState::from_metadata(metadata).changed_ns()
 }
 
 /// Encodes an index file. Words that no document uses are omitted.

@@ -3,9 +3,10 @@
 //! git is only asked for names: nothing is fetched, checked out or written, and neither hooks, external diff programs nor
 //! a file system monitor are started.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use rep_storage::platform::text_from_bytes;
 
 use super::{GitError, GitErrorKind, READ_TIMEOUT, build_call};
 use crate::program::{ProgramInput, ProgramOutput, run_program};
@@ -18,7 +19,7 @@ const MESSAGE_CHARS_MAX: usize = 200;
 /// absolute, with links resolved.
 pub fn list_changed_files(folder: &Path, reference: &str) -> Result<Vec<PathBuf>, GitError> {
     let top = read_line(&run_in(folder, &["rev-parse", "--show-toplevel"])?);
-    let Some(top) = top.map(|top| PathBuf::from(OsStr::from_bytes(&top))) else {
+    let Some(top) = top.map(|top| PathBuf::from(text_from_bytes(&top))) else {
         let message = format!("`{}` is not in a git repository", folder.display());
         return Err(GitError::new(GitErrorKind::NotFound, message).with_remedy("omit --since"));
     };
@@ -84,5 +85,5 @@ fn expect_output(output: ProgramOutput) -> Result<Vec<u8>, GitError> {
 
 fn split_names(output: &[u8]) -> Vec<PathBuf> {
     let names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
+    names.map(|name| PathBuf::from(text_from_bytes(name))).collect()
 }

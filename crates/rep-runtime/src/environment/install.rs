@@ -216,7 +216,7 @@ fn create_venv_skeleton(env: &Path, interpreter: &Interpreter) -> io::Result<()>
     let text =
         format!("home = {}\ninclude-system-site-packages = false\nversion = {}\n", home.display(), interpreter.version);
     fs::write(env.join("pyvenv.cfg"), text)?;
-    std::os::unix::fs::symlink(program, env.join("bin/python"))
+    rep_storage::platform::create_link(program, &env.join("bin/python"))
 }
 
 /// Plans a directory with `node_modules`. Package scripts are never run, and package programs are not linked.

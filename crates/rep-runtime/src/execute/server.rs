@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -21,6 +19,7 @@ use rep_model::suggestion::nearest_name;
 use rep_net::{HttpHeader, HttpOrigin};
 use rep_permissions::{Redactor, is_public_address};
 use rep_sandbox::{Cancel, KillReason, ProcessExit, SandboxChannel, SandboxError, SandboxJob, SandboxOutcome};
+use rep_storage::platform::{LocalStream, OwnedStream, connect_streams};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -144,11 +143,11 @@ fn converse_with_process(
     redactor: &Redactor,
     run: impl FnOnce(SandboxJob, &Cancel) -> Result<SandboxOutcome, SandboxError>,
 ) -> Outcome {
-    let (ours, theirs) = match UnixStream::pair() {
+    let (ours, theirs) = match connect_streams() {
         Ok(pair) => pair,
         Err(error) => return Outcome::not_started(ToolError::new(ErrorCode::RuntimeUnavailable, error.to_string())),
     };
-    job.channel = Some(SandboxChannel::Stdio(OwnedFd::from(theirs)));
+    job.channel = Some(SandboxChannel::Stdio(OwnedStream::from(theirs)));
     let stop = Cancel::default();
     let (over, ended) = channel::<()>();
     let (stream, stopper) = (&ours, &stop);
@@ -185,7 +184,7 @@ fn converse_with_process(
 
 /// Closes the stream and waits until the process has ended; kills it if it does not. Returns whether it was killed
 /// only because it did not end by itself.
-fn end_process(ours: &UnixStream, ended: &Receiver<()>, cancel: &Cancel, stop: &Cancel) -> bool {
+fn end_process(ours: &LocalStream, ended: &Receiver<()>, cancel: &Cancel, stop: &Cancel) -> bool {
     // An already closed stream is fine.
     let _ = ours.shutdown(std::net::Shutdown::Both);
     let grace = if cancel.is_cancelled() { Duration::ZERO } else { EXIT_GRACE };

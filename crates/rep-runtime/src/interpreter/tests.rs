@@ -1,5 +1,7 @@
 //! Tests with the interpreters of this machine, and with shims created for the test.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use rep_test_support::is_program_installed;
 
 use super::*;

@@ -265,7 +265,7 @@ pub fn copies_folder(cache: Option<&Path>, temporary: Option<&Path>) -> PathBuf 
     let roomy = Path::new("/var/tmp");
     let folder = temporary.unwrap_or_else(|| if is_writable(roomy) { roomy } else { Path::new("/tmp") });
     // A directory only for copies of this user.
-    folder.join(format!("rep-trials-{}", rustix::process::geteuid().as_raw()))
+    folder.join(format!("rep-trials-{}", rep_storage::platform::user_id()))
 }
 
 /// Returns whether files can be created in a directory.

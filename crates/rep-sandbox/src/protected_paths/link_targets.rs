@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rep_storage::platform::{LinkPolicy, open_file};
 
 use super::{ProtectedPaths, has_repository_markers, is_bulk_folder, is_folder_marker};
 
@@ -198,10 +198,7 @@ impl LinkSearch<'_> {
     /// Returns the text of a small file.
     fn read_small_file(&mut self, path: &Path) -> Option<String> {
         self.settings_read += 1;
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file =
-            (self.settings_read <= SETTINGS_MAX).then(|| rustix::fs::open(path, flags, Mode::empty()).ok())??;
-        let file = File::from(file);
+        let file = (self.settings_read <= SETTINGS_MAX).then(|| open_file(path, LinkPolicy::Follow).ok())??;
         let mut bytes = Vec::new();
         if file.metadata().ok()?.is_file() {
             file.take(SETTINGS_BYTES_MAX).read_to_end(&mut bytes).ok()?;

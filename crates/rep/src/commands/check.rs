@@ -14,6 +14,7 @@ use rep_check::{Level, Profile, ReportOverview, ReportSummary};
 use rep_library::SkillProgress;
 use rep_library::check::fix::{FixedFile, plan_fixes};
 use rep_library::check::{CheckCacheSettings, CheckGroup, CheckSettings, CompactReport, check_groups};
+use rep_storage::platform::FileState;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{cache_folder, working_folder};
@@ -234,10 +235,9 @@ fn check_with_progress(args: &Args, groups: &[CheckGroup], output: &mut Output) 
 
 /// Returns where results are cached. They depend on the program itself, so it is part of the key.
 fn cache_settings() -> Option<CheckCacheSettings> {
-    use std::os::unix::fs::MetadataExt;
     let program = std::env::current_exe().and_then(std::fs::metadata).ok()?;
-    let identity =
-        [program.size(), program.ino(), program.mtime().cast_unsigned(), program.mtime_nsec().cast_unsigned()];
+    let program = FileState::from_metadata(&program);
+    let identity = (program.size_bytes, program.number, program.modified);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(CheckCacheSettings {
         folder: cache_folder()?.join("check"),

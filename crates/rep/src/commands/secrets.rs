@@ -1,10 +1,9 @@
 //! `rep secrets`: manages the values of secrets, which are stored outside of skills.
 
-use std::io::{self, BufRead, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read};
 
 use rep_check::render::escape_invisible;
 use rep_runtime::secret::{KeyLocation, SecretValue, VALUE_BYTES_MAX};
-use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex};
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -184,9 +183,20 @@ fn read_value(name: &str, output: &mut Output) -> Result<SecretValue, Failure> {
     })
 }
 
+/// Refuses to read a value that others could see on the screen.
+#[cfg(windows)]
+fn read_without_echo(_: &mut Vec<u8>, _: impl FnOnce()) -> io::Result<usize> {
+    Err(io::Error::other("it cannot be typed without echo here; pass it on stdin"))
+}
+
 /// Calls `ask`, then reads a line without echo. The interrupt key ends the line instead of the program, so that the
 /// terminal is always restored.
+#[cfg(unix)]
 fn read_without_echo(bytes: &mut Vec<u8>, ask: impl FnOnce()) -> io::Result<usize> {
+    use std::io::BufRead as _;
+
+    use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex};
+
     let stdin = io::stdin();
     let before = termios::tcgetattr(&stdin)?;
     let mut silent = before.clone();
