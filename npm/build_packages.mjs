@@ -1,4 +1,4 @@
-// Builds the npm packages around a built program: `node build_packages.mjs PROGRAM OUT [--platform linux --arch x64]`.
+// Builds the npm packages around a built program: `node build_packages.mjs PROGRAM OUT [--platform linux --arch x64] [--sbom FILE]`.
 // One package holds the client, and one for each platform holds the program. None of them has a script.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -13,11 +13,12 @@ const { values, positionals } = parseArgs({
     platform: { type: 'string', default: process.platform },
     arch: { type: 'string', default: process.arch },
     libc: { type: 'string' },
+    sbom: { type: 'string' },
   },
 });
 const [program, out] = positionals;
 if (!program || !out) {
-  console.error('usage: node build_packages.mjs PROGRAM OUT [--platform P] [--arch A] [--libc glibc|musl]');
+  console.error('usage: node build_packages.mjs PROGRAM OUT [--platform P] [--arch A] [--libc glibc|musl] [--sbom FILE]');
   process.exit(2);
 }
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE'];
@@ -48,6 +49,8 @@ try {
   fs.mkdirSync(platform);
   fs.copyFileSync(program, path.join(platform, file));
   fs.chmodSync(path.join(platform, file), 0o755);
+  const sbom = values.sbom ? ['rep.cdx.json'] : [];
+  if (values.sbom) fs.copyFileSync(values.sbom, path.join(platform, 'rep.cdx.json'));
   const description = {
     name,
     version: main.version,
@@ -56,7 +59,7 @@ try {
     os: [values.platform],
     cpu: [values.arch],
     ...(values.libc ? { libc: [values.libc] } : {}),
-    files: [file, ...licenses],
+    files: [file, ...sbom, ...licenses],
   };
   fs.writeFileSync(path.join(platform, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
   pack(platform);

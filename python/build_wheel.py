@@ -1,4 +1,4 @@
-"""Builds a wheel of this package around a built program: `python3 build_wheel.py PROGRAM OUT [--tag TAG]`.
+"""Builds a wheel of this package around a built program: `python3 build_wheel.py PROGRAM OUT [--tag TAG] [--sbom FILE]`.
 
 A wheel is an archive with three files of metadata. Two builds of the same program have the same bytes.
 """
@@ -67,7 +67,7 @@ def find_tag(program: bytes) -> str:
     return f"manylinux_{major}_{minor}_{machine}"
 
 
-def build(program: Path, out: Path, tag: str | None) -> Path:
+def build(program: Path, out: Path, tag: str | None, sbom: Path | None) -> Path:
     """Writes the wheel and returns its path."""
     metadata, version = read_metadata()
     binary = program.read_bytes()
@@ -82,6 +82,9 @@ def build(program: Path, out: Path, tag: str | None) -> Path:
     files.append((f"{base}.data/scripts/rep", binary, 0o755))
     for name in LICENSES:
         files.append((f"{info}/licenses/{name}", (HERE.parent / name).read_bytes(), 0o644))
+    if sbom is not None:
+        # The place that PEP 770 names.
+        files.append((f"{info}/sboms/rep.cdx.json", sbom.read_bytes(), 0o644))
     files.append((f"{info}/METADATA", metadata.encode(), 0o644))
     wheel = f"Wheel-Version: 1.0\nGenerator: build_wheel.py\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n"
     files.append((f"{info}/WHEEL", wheel.encode(), 0o644))
@@ -117,11 +120,12 @@ def main() -> None:
     parser.add_argument("program", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--tag", help="the platform tag, such as manylinux_2_28_x86_64")
+    parser.add_argument("--sbom", type=Path, help="the list of the program's parts, from release/sbom.py")
     parser.add_argument("--foreign", action="store_true", help="the program cannot be started on this machine")
     arguments = parser.parse_args()
     if not arguments.foreign:
         check_version(arguments.program, read_metadata()[1])
-    path = build(arguments.program, arguments.out, arguments.tag)
+    path = build(arguments.program, arguments.out, arguments.tag, arguments.sbom)
     print(path)
     print(f"{path.stat().st_size} bytes", file=sys.stderr)
 

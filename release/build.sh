@@ -25,6 +25,8 @@ for target in "${targets[@]}"; do
   folder=$(mktemp -d)
   mkdir "$folder/$name"
   cp "target/$triple/release/rep" LICENSE-MIT LICENSE-APACHE README.md "$folder/$name/"
+  # The parts of the program, with their licences and digests.
+  python3 release/sbom.py "$triple" >"$folder/$name/rep.cdx.json"
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --directory "$folder" "$name" \
     | gzip --no-name -9 >"$out/$name.tar.gz"
   rm -rf "$folder"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheels and npm packages of the archives in a directory, and the digests of everything: `release/packages.sh DIST`.
+# Builds the wheels, the npm packages and the container image of the archives in a directory, and the digests of everything:
+# `release/packages.sh DIST`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -eq 1 ] || { echo "usage: release/packages.sh DIST" >&2; exit 2; }
@@ -20,7 +21,12 @@ for archive in "$dist"/rep-*.tar.gz; do
   esac
   foreign=()
   case $name in *-"$(uname -m)"-*) ;; *) foreign=(--foreign) ;; esac
-  python3 python/build_wheel.py "$program" "$dist" --tag "$tag" "${foreign[@]}"
-  node npm/build_packages.mjs "$program" "$dist" "${npm[@]}"
+  python3 python/build_wheel.py "$program" "$dist" --tag "$tag" --sbom "$work/$name/rep.cdx.json" "${foreign[@]}"
+  node npm/build_packages.mjs "$program" "$dist" "${npm[@]}" --sbom "$work/$name/rep.cdx.json"
 done
-(cd "$dist" && sha256sum ./*.tar.gz ./*.whl ./*.tgz | sed 's# \./# #' | sort -k 2 >SHA256SUMS)
+static=("$dist"/rep-*-unknown-linux-musl.tar.gz)
+if [ ${#static[@]} -gt 0 ]; then
+  python3 release/image.py "$dist" "$dist/rep-image.tar" --commit "$(git rev-parse HEAD)"
+fi
+cp release/install.sh release/rep.service "$dist/"
+(cd "$dist" && sha256sum ./*.tar.gz ./*.whl ./*.tgz ./*.tar ./install.sh ./rep.service | sed 's# \./# #' | sort -k 2 >SHA256SUMS)

@@ -25,7 +25,7 @@ from pydantic import PrivateAttr
 
 from ..aio import AsyncLibrary
 from ..calls import Caller
-from ..errors import RepError
+from ..errors import NotFound, RepError
 from ..library import Library
 
 # The files of a skill that are loaded with it.
@@ -55,11 +55,14 @@ class RepSkillRegistry(SkillRegistry):
 
     async def get_skill(self, *, name: str) -> Skill:
         """Loads an active skill with its files. Raises ``ValueError`` for all others."""
-        active = await self._active()
-        if name not in active:
-            raise ValueError(f"skill `{name}` does not exist")
+        try:
+            shown = await self.library.show(name)
+        except NotFound as error:
+            raise ValueError(str(error)) from error
+        if shown.status != "active":
+            raise ValueError(f"skill `{name}` is {shown.status}")
         resources: dict[str, dict[str, Any]] = {"references": {}, "assets": {}, "scripts": {}}
-        for file in (await self.library.show(name)).files[:_FILES_MAX]:
+        for file in shown.files[:_FILES_MAX]:
             kind, _, rest = file.path.partition("/")
             if kind not in resources or not rest:
                 continue
@@ -73,7 +76,7 @@ class RepSkillRegistry(SkillRegistry):
             elif isinstance(content, str):
                 resources[kind][rest] = Script(src=content)
         return Skill.model_construct(
-            frontmatter=_frontmatter(name, active[name]),
+            frontmatter=_frontmatter(name, shown.description),
             instructions=await self.library.read(name),
             resources=Resources(**resources),
         )
