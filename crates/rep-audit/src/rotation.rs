@@ -3,10 +3,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use rep_storage::StorageError;
+use rep_storage::platform::FileState;
 use rep_storage::{atomic, files};
 use serde_json::{Map, Value, json};
 
@@ -71,8 +71,7 @@ impl AuditLog {
         }
         head.bytes = length;
         head.write_durably(&self.head_path())?;
-        rustix::fs::rename(&path, self.folder.join(self.full_file_name(head.seq)))
-            .map_err(|error| failed(error.into()))?;
+        std::fs::rename(&path, self.folder.join(self.full_file_name(head.seq))).map_err(failed)?;
         atomic::sync_folder(&self.folder).map_err(failed)?;
         if let Some(most) = self.rotation.and_then(|rotation| rotation.files_max) {
             let full = self.list_full_files();
@@ -93,7 +92,8 @@ impl AuditLog {
     /// Returns all files of the log, oldest first, and opens the newest. A file that is renamed meanwhile is listed once.
     pub(super) fn open_all(&self) -> Result<(Vec<PathBuf>, Option<File>), StorageError> {
         let newest = files::open_existing(&self.records_path())?;
-        let inode = |about: io::Result<std::fs::Metadata>| about.ok().map(|about| about.ino());
+        let inode =
+            |about: io::Result<std::fs::Metadata>| about.ok().map(|about| FileState::from_metadata(&about).number);
         let own = newest.as_ref().and_then(|file| inode(file.metadata()));
         let mut full = self.list_full_files();
         full.retain(|path| own.is_none() || inode(path.symlink_metadata()) != own);

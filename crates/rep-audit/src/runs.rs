@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{AuditLog, LINE_BYTES_MAX};
 use rep_storage::files::{self, StorageError};
 use rep_storage::owner::ProcessOwner;
+use rep_storage::platform::FileState;
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,9 +166,9 @@ pub fn for_each_new_record(
         files.push((path, file, about));
     }
     // Full files before the one that was read last are known.
-    let first = files.iter().position(|(_, _, about)| about.ino() == position.inode).unwrap_or(0);
+    let first = files.iter().position(|(_, _, about)| file_number(about) == position.inode).unwrap_or(0);
     let start_of = |about: &Metadata, position: &RecordPosition| {
-        if about.ino() == position.inode && position.offset <= about.len() { position.offset } else { 0 }
+        if file_number(about) == position.inode && position.offset <= about.len() { position.offset } else { 0 }
     };
     let unread = files.iter().skip(first).map(|(_, _, about)| about.len() - start_of(about, position)).sum::<u64>();
     let mut surplus = unread.saturating_sub(UNREAD_BYTES_MAX);
@@ -176,12 +176,16 @@ pub fn for_each_new_record(
         let start = start_of(&about, position);
         let skipped = surplus.min(about.len() - start);
         surplus -= skipped;
-        *position = RecordPosition { inode: about.ino(), offset: start + skipped };
+        *position = RecordPosition { inode: file_number(&about), offset: start + skipped };
         if position.offset < about.len() {
             show_new_records(file, &path, about.len(), position, &mut show)?;
         }
     }
     Ok(())
+}
+
+fn file_number(about: &Metadata) -> u64 {
+    FileState::from_metadata(about).number
 }
 
 /// Calls `show` for every complete record of a file from the position up to a length, and moves the position.

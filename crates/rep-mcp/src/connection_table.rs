@@ -167,14 +167,7 @@ impl TableState {
 /// Raises the limit of open files as far as the connections need, and returns the number of connections that fit. Tools
 /// have a limit of their own.
 fn raise_file_limit() -> usize {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = CONNECTIONS_MAX as u64 + OTHER_FILES;
-    let target = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
-    let mut current = limit.current.unwrap_or(wanted);
-    if current < target && setrlimit(Resource::Nofile, Rlimit { current: Some(target), ..limit }).is_ok() {
-        current = target;
-    }
+    let current = rep_storage::platform::raise_file_limit(CONNECTIONS_MAX as u64 + OTHER_FILES);
     let room = current.saturating_sub(OTHER_FILES).max(current / 2).max(1);
     usize::try_from(room).unwrap_or(CONNECTIONS_MAX).min(CONNECTIONS_MAX)
 }

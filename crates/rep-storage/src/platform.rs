@@ -57,7 +57,8 @@ pub struct FileState {
     pub changed: (i64, i64),
     /// The size in bytes.
     pub size_bytes: u64,
-    /// The number of the file; 0 on Windows.
+    /// The number of the file. Two files that exist at the same time have different ones. On Windows, this is when it was
+    /// created.
     pub number: u64,
     /// The number of its file system; 0 on Windows.
     pub device: u64,
@@ -178,6 +179,11 @@ pub fn bytes_of(text: &OsStr) -> std::borrow::Cow<'_, [u8]> {
 /// Returns the path or name with these bytes. On Windows, what is not valid UTF-8 is replaced.
 pub fn text_from_bytes(bytes: &[u8]) -> std::ffi::OsString {
     system::text_from_bytes(bytes)
+}
+
+/// Raises the limit of open files to a number, as far as this process may, and returns the limit. Windows has none.
+pub fn raise_file_limit(wanted: u64) -> u64 {
+    system::raise_file_limit(wanted)
 }
 
 /// Returns when a process started, or `None` if it has exited or is a zombie. Empty where the system does not tell.

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, header};
 use parking_lot::Mutex;
 use rep_library::SkillSet;
 use rep_runtime::named_token::{NamedToken, NamedTokenStore, TokenScope, find_token};
+use rep_storage::platform::FileState;
 use sha2::{Digest, Sha256};
 
 use super::failed_tokens::FailedTokens;
@@ -146,8 +147,11 @@ impl NamedTokens {
     }
 
     fn stamp_file(&self) -> Option<FileStamp> {
-        use std::os::unix::fs::MetadataExt as _;
         let about = std::fs::symlink_metadata(self.store.path()).ok()?;
-        Some(FileStamp { inode: about.ino(), length: about.len(), modified: about.modified().ok() })
+        Some(FileStamp {
+            inode: FileState::from_metadata(&about).number,
+            length: about.len(),
+            modified: about.modified().ok(),
+        })
     }
 }

@@ -172,6 +172,16 @@ pub(super) fn wait_for_process_end(pid: u32) {
     }
 }
 
+pub(super) fn raise_file_limit(wanted: u64) -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let limit = getrlimit(Resource::Nofile);
+    let target = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    let current = limit.current.unwrap_or(wanted);
+    let is_raised = current < target && setrlimit(Resource::Nofile, Rlimit { current: Some(target), ..limit }).is_ok();
+    if is_raised { target } else { current }
+}
+
 pub(super) fn parent_id() -> Option<u32> {
     rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get().cast_unsigned())
 }
