@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Why there is no copy.
+/// The reason of every refusal.
 const REASON: &str = "skills cannot run on this operating system; use Linux on x86-64";
 
 /// A private copy of a skill's directory. None can be made here.
