@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use rep_storage::StorageError;
-use rep_storage::platform::FileState;
+use rep_storage::platform::FileMarks;
 use rep_storage::{atomic, files};
 use serde_json::{Map, Value, json};
 
@@ -93,7 +93,7 @@ impl AuditLog {
     pub(super) fn open_all(&self) -> Result<(Vec<PathBuf>, Option<File>), StorageError> {
         let newest = files::open_existing(&self.records_path())?;
         let inode =
-            |about: io::Result<std::fs::Metadata>| about.ok().map(|about| FileState::from_metadata(&about).number);
+            |about: io::Result<std::fs::Metadata>| about.ok().map(|about| FileMarks::from_metadata(&about).number);
         let own = newest.as_ref().and_then(|file| inode(file.metadata()));
         let mut full = self.list_full_files();
         full.retain(|path| own.is_none() || inode(path.symlink_metadata()) != own);

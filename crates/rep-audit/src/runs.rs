@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{AuditLog, LINE_BYTES_MAX};
 use rep_storage::files::{self, StorageError};
 use rep_storage::owner::ProcessOwner;
-use rep_storage::platform::FileState;
+use rep_storage::platform::FileMarks;
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ pub fn for_each_new_record(
 }
 
 fn file_number(about: &Metadata) -> u64 {
-    FileState::from_metadata(about).number
+    FileMarks::from_metadata(about).number
 }
 
 /// Calls `show` for every complete record of a file from the position up to a length, and moves the position.

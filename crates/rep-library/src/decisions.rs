@@ -4,7 +4,9 @@
 //! its real path and to the content digest of each skill in it. A skill that changes becomes untrusted again.
 
 mod contents;
-#[cfg_attr(windows, path = "decisions/no_private_copy.rs")]
+#[cfg(windows)]
+mod no_private_copy;
+#[cfg(unix)]
 mod private_copy;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +18,9 @@ use serde_json::{Value, json};
 
 use crate::LibraryError;
 pub use contents::{SkillContents, SkillFileChange, SkillFileState, TextRetention};
+#[cfg(windows)]
+pub use no_private_copy::UnavailableCopy as PrivateCopy;
+#[cfg(unix)]
 pub use private_copy::PrivateCopy;
 
 /// The format version of the file. A newer version is refused, because writing it back could lose data.

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rep_storage::platform::FileState;
+use rep_storage::platform::FileMarks;
 
 use crate::catalog::CatalogEntry;
 
@@ -54,7 +54,7 @@ impl StampBuilder {
     /// Adds a regular file.
     pub(crate) fn add_file(&mut self, relative: &str, metadata: &Metadata) {
         self.is_rejected |= !metadata.is_file();
-        let state = FileState::from_metadata(metadata);
+        let state = FileMarks::from_metadata(metadata);
         self.newest_ns = self.newest_ns.max(state.newest_ns());
         self.add_hash(&(relative, state));
     }

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rep_model::truncate::truncate_chars;
 use rep_storage::atomic;
-use rep_storage::platform::{FileId, FileState, is_executable};
+use rep_storage::platform::{FileId, FileMarks, is_executable};
 use serde_json::{Map, Value, json};
 
 use crate::plan::{RunLimits, RunPermissions, ToolRuntime};
@@ -409,7 +409,7 @@ pub(crate) fn narrow_readable_folders(
 /// Computes what a cached answer is bound to: the file that was found, and the inputs of version managers.
 fn compute_cache_witness(found: &Path, search: &InterpreterSearch) -> Option<Value> {
     let stamp = |path: &Path| -> Value {
-        let seen = fs::metadata(path).map(|metadata| FileState::from_metadata(&metadata));
+        let seen = fs::metadata(path).map(|metadata| FileMarks::from_metadata(&metadata));
         seen.map_or(Value::Null, |seen| json!([seen.number, seen.modified.0, seen.modified.1, seen.size_bytes]))
     };
     let text = |name: &str| find_variable(search, name).map(|value| value.to_string_lossy().into_owned());

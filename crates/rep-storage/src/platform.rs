@@ -50,7 +50,7 @@ impl FileId {
 
 /// What the system notes about the state of a file. It changes when the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FileState {
+pub struct FileMarks {
     /// When the content last changed, in seconds and nanoseconds.
     pub modified: (i64, i64),
     /// When the content or the metadata last changed; on Windows, when the file was created.
@@ -66,7 +66,7 @@ pub struct FileState {
     pub mode: u32,
 }
 
-impl FileState {
+impl FileMarks {
     /// Reads the state from metadata.
     pub fn from_metadata(metadata: &Metadata) -> Self {
         system::file_state(metadata)

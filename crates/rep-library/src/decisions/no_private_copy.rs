@@ -7,11 +7,9 @@ const REASON: &str = "skills cannot run on this operating system; use Linux on x
 
 /// A private copy of a skill's directory. None can be made here.
 #[derive(Debug)]
-pub struct PrivateCopy {
-    never: std::convert::Infallible,
-}
+pub enum UnavailableCopy {}
 
-impl PrivateCopy {
+impl UnavailableCopy {
     /// Refuses to copy a directory.
     pub fn from_folder(_: &Path, _: &Path) -> Result<Self, String> {
         Err(REASON.to_owned())
@@ -24,11 +22,11 @@ impl PrivateCopy {
 
     /// Returns the path of the copy.
     pub fn folder(&self) -> &Path {
-        match self.never {}
+        match *self {}
     }
 
     /// Returns the digest of the copy.
     pub fn digest(&self) -> &str {
-        match self.never {}
+        match *self {}
     }
 }

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 
 use rep_model::yaml::YamlNode;
 use rep_model::{markdown, skill_md};
-use rep_storage::platform::{FileState, bytes_of};
+use rep_storage::platform::{FileMarks, bytes_of};
 
 use super::words;
 use crate::catalog::CatalogEntry;
@@ -110,7 +110,7 @@ pub(super) fn document_key(entry: &CatalogEntry) -> Vec<u8> {
 pub(super) fn compute_stamp(entry: &CatalogEntry, metadata: &Metadata) -> u64 {
     let mut bytes = entry.qualified_name.as_bytes().to_vec();
     bytes.push(0);
-    let state = FileState::from_metadata(metadata);
+    let state = FileMarks::from_metadata(metadata);
     for number in [state.modified.0, state.modified.1, state.changed.0, state.changed.1] {
         bytes.extend(number.to_le_bytes());
     }

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rep_storage::owner::ProcessOwner;
-use rep_storage::platform::FileState;
+use rep_storage::platform::FileMarks;
 
 use super::document::{SearchDocument, SearchVocabulary, compute_checksum};
 use crate::{error, skill_reader};
@@ -214,7 +214,7 @@ fn remove_abandoned_files(folder: &Path) {
 }
 
 fn changed_ns(metadata: &fs::Metadata) -> i128 {
-    FileState::from_metadata(metadata).changed_ns()
+    FileMarks::from_metadata(metadata).changed_ns()
 }
 
 /// Encodes an index file. Words that no document uses are omitted.

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use parking_lot::Mutex;
 use rep_library::SkillSet;
 use rep_runtime::named_token::{NamedToken, NamedTokenStore, TokenScope, find_token};
-use rep_storage::platform::FileState;
+use rep_storage::platform::FileMarks;
 use sha2::{Digest, Sha256};
 
 use super::failed_tokens::FailedTokens;
@@ -149,7 +149,7 @@ impl NamedTokens {
     fn stamp_file(&self) -> Option<FileStamp> {
         let about = std::fs::symlink_metadata(self.store.path()).ok()?;
         Some(FileStamp {
-            inode: FileState::from_metadata(&about).number,
+            inode: FileMarks::from_metadata(&about).number,
             length: about.len(),
             modified: about.modified().ok(),
         })

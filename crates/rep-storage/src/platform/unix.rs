@@ -5,16 +5,19 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use rustix::fs::{CWD, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::{FileState, LinkPolicy, RenameError};
+/// A stream that a process inherits.
+pub use std::os::fd::OwnedFd as OwnedStream;
+/// A stream to another process of this machine.
+pub use std::os::unix::net::UnixStream as LocalStream;
+
+use super::{FileMarks, LinkPolicy, RenameError};
 
 /// The mode of a file that others may read, before the umask.
 const SHARED_FILE_MODE: u32 = 0o666;
@@ -23,10 +26,6 @@ const SHARED_FILE_MODE: u32 = 0o666;
 #[cfg(not(target_os = "linux"))]
 const PROCESS_CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// A stream to another process of this machine.
-pub type LocalStream = UnixStream;
-/// A stream that a process inherits.
-pub type OwnedStream = OwnedFd;
 /// Device and inode.
 pub(super) type FileNumber = (u64, u64);
 
@@ -38,8 +37,8 @@ pub(super) fn number_of_entry(path: &Path) -> io::Result<FileNumber> {
     std::fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-pub(super) fn file_state(metadata: &Metadata) -> FileState {
-    FileState {
+pub(super) fn file_state(metadata: &Metadata) -> FileMarks {
+    FileMarks {
         modified: (metadata.mtime(), metadata.mtime_nsec()),
         changed: (metadata.ctime(), metadata.ctime_nsec()),
         size_bytes: metadata.len(),
@@ -187,5 +186,5 @@ pub(super) fn parent_id() -> Option<u32> {
 }
 
 pub(super) fn connect_streams() -> io::Result<(LocalStream, LocalStream)> {
-    UnixStream::pair()
+    LocalStream::pair()
 }

@@ -5,12 +5,16 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt, symlink_dir, symlink_file};
-use std::os::windows::io::OwnedSocket;
 use std::path::{Path, PathBuf};
 
-use super::{FileState, LinkPolicy, RenameError};
+/// A stream to another process of this machine.
+pub use std::net::TcpStream as LocalStream;
+/// A stream that a process inherits.
+pub use std::os::windows::io::OwnedSocket as OwnedStream;
+
+use super::{FileMarks, LinkPolicy, RenameError};
 
 /// `FILE_FLAG_OPEN_REPARSE_POINT`: opens a link itself instead of its target.
 const OPEN_LINK_ITSELF: u32 = 0x0020_0000;
@@ -19,10 +23,6 @@ const OPEN_FOLDERS: u32 = 0x0200_0000;
 /// The number of 100-nanosecond ticks in a second.
 const TICKS_PER_SECOND: u64 = 10_000_000;
 
-/// A stream to another process of this machine.
-pub type LocalStream = TcpStream;
-/// A stream that a process inherits.
-pub type OwnedStream = OwnedSocket;
 /// The path without links, because the number of a file cannot be read with the standard library.
 pub(super) type FileNumber = PathBuf;
 
@@ -41,12 +41,12 @@ pub(super) fn number_of_entry(path: &Path) -> io::Result<FileNumber> {
     }
 }
 
-pub(super) fn file_state(metadata: &Metadata) -> FileState {
+pub(super) fn file_state(metadata: &Metadata) -> FileMarks {
     let split = |ticks: u64| {
         let seconds = i64::try_from(ticks / TICKS_PER_SECOND).unwrap_or(i64::MAX);
         (seconds, i64::try_from(ticks % TICKS_PER_SECOND * 100).unwrap_or(0))
     };
-    FileState {
+    FileMarks {
         modified: split(metadata.last_write_time()),
         changed: split(metadata.creation_time()),
         size_bytes: metadata.len(),
@@ -141,7 +141,7 @@ pub(super) fn parent_id() -> Option<u32> {
 
 pub(super) fn connect_streams() -> io::Result<(LocalStream, LocalStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let ours = TcpStream::connect(listener.local_addr()?)?;
+    let ours = LocalStream::connect(listener.local_addr()?)?;
     // Another program could connect first.
     loop {
         let (theirs, peer) = listener.accept()?;

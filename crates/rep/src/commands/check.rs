@@ -14,7 +14,7 @@ use rep_check::{Level, Profile, ReportOverview, ReportSummary};
 use rep_library::SkillProgress;
 use rep_library::check::fix::{FixedFile, plan_fixes};
 use rep_library::check::{CheckCacheSettings, CheckGroup, CheckSettings, CompactReport, check_groups};
-use rep_storage::platform::FileState;
+use rep_storage::platform::FileMarks;
 
 use crate::exit::{Exit, Failure};
 use crate::library::{cache_folder, working_folder};
@@ -236,7 +236,7 @@ fn check_with_progress(args: &Args, groups: &[CheckGroup], output: &mut Output) 
 /// Returns where results are cached. They depend on the program itself, so it is part of the key.
 fn cache_settings() -> Option<CheckCacheSettings> {
     let program = std::env::current_exe().and_then(std::fs::metadata).ok()?;
-    let program = FileState::from_metadata(&program);
+    let program = FileMarks::from_metadata(&program);
     let identity = (program.size_bytes, program.number, program.modified);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(CheckCacheSettings {
