@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes fuzz/seeds: small inputs for each target, created with independent encoders. Deterministic; run it by hand."""
 
+import base64
 import gzip
 import hashlib
 import io
@@ -206,6 +207,40 @@ def search():
     ]))
 
 
+def signature():
+    statement = json.dumps(
+        {
+            "_type": "https://in-toto.io/Statement/v1",
+            "subject": [{"name": "a", "digest": {"sha256": hashlib.sha256(b"").hexdigest()}}],
+            "predicateType": "https://model_signing/signature/v1.0",
+            "predicate": {
+                "serialization": {
+                    "method": "files",
+                    "hash_type": "sha256",
+                    "allow_symlinks": False,
+                    "ignore_paths": ["skill.oms.sig", ".git"],
+                },
+                "resources": [],
+            },
+        }
+    )
+    envelope = {
+        "payload": base64.b64encode(statement.encode()).decode(),
+        "payloadType": "application/vnd.in-toto+json",
+        "signatures": [{"sig": "MAYCAQECAQE="}],
+    }
+    kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
+    chain = {"x509CertificateChain": {"certificates": [{"rawBytes": "MAA="}]}}
+    for name, material in [("key", {"publicKey": {"hint": "00"}}), ("chain", chain), ("keyless", {"certificate": {}})]:
+        bundle = {"mediaType": kind, "verificationMaterial": material, "dsseEnvelope": envelope}
+        seed("signature", f"bundle-{name}", json.dumps(bundle))
+    seed("signature", "statement", statement)
+    point = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010703420004") + bytes(64)
+    text = base64.b64encode(point).decode()
+    seed("signature", "public-key", f"-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n")
+    seed("signature", "signers", '{"version":1,"signers":{"a":{"for":["*"],"require":true,"pem":""}}}')
+
+
 def oci():
     digest = "sha256:" + "0" * 64
     layer = f'{{"mediaType":"application/x","digest":"{digest}","size":3}}'
@@ -232,3 +267,4 @@ if __name__ == "__main__":
     search()
     message()
     oci()
+    signature()

@@ -7,6 +7,7 @@ use rep_net::oci::{CredentialFiles, OciClient, OciClientOptions, OciRepository};
 
 use crate::content_store::ContentStore;
 use crate::error::{PackageError, PackageErrorCode};
+use crate::signers::TrustedSigners;
 
 /// Fetches from sources on other machines.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub struct SourceClient {
     git: GitCache,
     content: ContentStore,
     registries: OciClient,
+    signers: TrustedSigners,
     is_offline: bool,
     /// The cache of a user without a cache directory. It is removed with the client.
     _scratch: Option<tempfile::TempDir>,
@@ -26,6 +28,8 @@ pub struct SourceClientOptions {
     pub cache: Option<PathBuf>,
     /// Where credentials for registries are stored.
     pub credentials: CredentialFiles,
+    /// Whose signatures are trusted.
+    pub signers: TrustedSigners,
     /// Whether only caches may be used.
     pub is_offline: bool,
 }
@@ -43,6 +47,7 @@ impl SourceClient {
                 credentials: options.credentials,
                 cache: Some(folder.join("blobs")),
             }),
+            signers: options.signers,
             is_offline: options.is_offline,
             _scratch: scratch,
         })
@@ -51,6 +56,16 @@ impl SourceClient {
     /// Returns the cache of contents.
     pub fn content(&self) -> &ContentStore {
         &self.content
+    }
+
+    /// Returns whose signatures are trusted.
+    pub fn signers(&self) -> &TrustedSigners {
+        &self.signers
+    }
+
+    /// Whether only caches may be used.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.is_offline
     }
 
     /// Returns the client for registries. Offline, none can be used.

@@ -13,6 +13,8 @@ use crate::lock::LockError;
 pub enum PackageErrorCode {
     /// A name or source matches several skills.
     Ambiguous,
+    /// A signature is wrong.
+    BadSignature,
     /// The lock file is invalid.
     BrokenLock,
     /// Another skill with the same name exists.
@@ -31,6 +33,8 @@ pub enum PackageErrorCode {
     InvalidArtifact,
     /// An index cannot be read.
     InvalidIndex,
+    /// A signer, a key or a certificate cannot be used.
+    InvalidSigner,
     /// A skill has errors.
     InvalidSkill,
     /// None of the hosts has a skill directory in this scope.
@@ -51,6 +55,10 @@ pub enum PackageErrorCode {
     Offline,
     /// The address of a source is not allowed.
     RefusedSource,
+    /// A skill is not signed by those who must sign it.
+    SignatureRequired,
+    /// A skill is signed by someone else than the installed version.
+    SignerChanged,
     /// The source does not contain the named skill.
     SkillNotFound,
     /// The target exists.
@@ -82,6 +90,7 @@ impl PackageErrorCode {
     pub const fn as_str(self) -> &'static str {
         match self {
             PackageErrorCode::Ambiguous => "AMBIGUOUS",
+            PackageErrorCode::BadSignature => "BAD_SIGNATURE",
             PackageErrorCode::BrokenLock => "BROKEN_LOCK",
             PackageErrorCode::Collision => "COLLISION",
             PackageErrorCode::Credential => "CREDENTIAL",
@@ -91,6 +100,7 @@ impl PackageErrorCode {
             PackageErrorCode::InvalidArchive => "INVALID_ARCHIVE",
             PackageErrorCode::InvalidArtifact => "INVALID_ARTIFACT",
             PackageErrorCode::InvalidIndex => "INVALID_INDEX",
+            PackageErrorCode::InvalidSigner => "INVALID_SIGNER",
             PackageErrorCode::InvalidSkill => "INVALID_SKILL",
             PackageErrorCode::NoFolder => "NO_FOLDER",
             PackageErrorCode::NoHome => "NO_HOME",
@@ -102,6 +112,8 @@ impl PackageErrorCode {
             PackageErrorCode::Offline => "OFFLINE",
             PackageErrorCode::RefusedSource => "REFUSED_SOURCE",
             PackageErrorCode::Required => "REQUIRED",
+            PackageErrorCode::SignatureRequired => "SIGNATURE_REQUIRED",
+            PackageErrorCode::SignerChanged => "SIGNER_CHANGED",
             PackageErrorCode::SkillNotFound => "SKILL_NOT_FOUND",
             PackageErrorCode::TooMany => "TOO_MANY",
             PackageErrorCode::UnknownHost => "UNKNOWN_HOST",

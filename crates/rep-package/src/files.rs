@@ -116,6 +116,47 @@ fn is_private_key(bytes: &[u8]) -> bool {
     first.starts_with("-----BEGIN ") && first.ends_with("PRIVATE KEY-----")
 }
 
+/// Returns the paths in a directory that are links, and those of files that programs leave behind, both relative to it.
+/// What is in a directory that was left behind is not listed.
+pub fn list_special_paths(folder: &Path) -> Result<SpecialPaths, FilesError> {
+    let mut found = SpecialPaths::default();
+    let mut entries = 0;
+    let mut open = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((at, prefix, depth)) = open.pop() {
+        for entry in fs::read_dir(&at).map_err(read_error(&at))? {
+            let entry = entry.map_err(read_error(&at))?;
+            entries += 1;
+            if entries > ENTRIES_MAX || depth > DEPTH_MAX {
+                let reason = "it has more than 20,000 entries, or they are nested too deeply";
+                return Err(FilesError::Unsupported { path: folder.to_owned(), reason });
+            }
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let relative = format!("{prefix}{name}");
+            let kind = entry.file_type().map_err(read_error(&entry.path()))?;
+            if kind.is_symlink() {
+                found.links.push(relative.clone());
+            }
+            if is_leftover_name(&name) {
+                found.leftovers.push(relative);
+            } else if kind.is_dir() {
+                open.push((entry.path(), format!("{relative}/"), depth + 1));
+            }
+        }
+    }
+    found.links.sort();
+    found.leftovers.sort();
+    Ok(found)
+}
+
+/// Paths in a directory that are not files of a skill.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecialPaths {
+    /// Links.
+    pub links: Vec<String>,
+    /// What programs leave behind: files, or directories with everything in them.
+    pub leftovers: Vec<String>,
+}
+
 fn walk_folder(folder: &Path, passes_over: bool) -> Result<Vec<PackageFile>, FilesError> {
     let real = fs::canonicalize(folder).map_err(read_error(folder))?;
     let mut files = Vec::new();
@@ -299,9 +340,11 @@ pub fn split_into_skills(files: Vec<PackageFile>) -> Vec<(String, Vec<PackageFil
     skills.into_iter().collect()
 }
 
-/// Selects the files of a skill to pack, below a directory with its name. Development files are left out.
+/// Selects the files of a skill to pack, below a directory with its name. Development files are left out, except of a
+/// signed skill, whose signature covers them.
 pub fn select_packed_files(files: &[PackageFile], name: &str) -> Vec<(String, Vec<u8>, bool)> {
-    let is_packed = |file: &&PackageFile| !file.path.starts_with("evals/");
+    let is_whole = crate::signature::is_signed(files);
+    let is_packed = |file: &&PackageFile| is_whole || !file.path.starts_with("evals/");
     let below = |path: &str| if name.is_empty() { path.to_owned() } else { format!("{name}/{path}") };
     let one = |file: &PackageFile| (below(&file.path), file.bytes().to_vec(), file.is_executable);
     files.iter().filter(is_packed).map(one).collect()

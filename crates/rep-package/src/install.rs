@@ -225,6 +225,7 @@ impl InstallPlan {
             is_dependency: one.is_dependency && before.as_ref().is_none_or(|before| before.is_dependency),
             is_pinned: before.as_ref().is_some_and(|before| before.is_pinned),
             capabilities: Some(SkillCapabilities::from_tree(one.to_skill_tree())),
+            signature: one.signature.clone(),
             is_foreign: false,
         };
         let state = match &before {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::capabilities::SkillCapabilities;
 use crate::files;
 use crate::requirement::SkillRequirement;
+use crate::signature::RecordedSignature;
 
 /// The name of the file.
 pub const LOCK_FILE: &str = "skills-lock.json";
@@ -91,6 +92,8 @@ pub struct InstalledSkill {
     pub is_pinned: bool,
     /// What its code needs, if that is recorded.
     pub capabilities: Option<SkillCapabilities>,
+    /// Its signature, if it has one.
+    pub signature: Option<RecordedSignature>,
     /// Whether another tool wrote the entry, so that it has no `rep` field.
     pub is_foreign: bool,
 }
@@ -174,6 +177,12 @@ impl SkillsLockFile {
             is_dependency: is_set("dependency"),
             is_pinned: is_set("pinned"),
             capabilities: ours.get("capabilities").map(SkillCapabilities::from_json),
+            signature: ours.get("signature").filter(|one| one.is_object()).map(|one| RecordedSignature {
+                kind: text(one, "kind").unwrap_or_default(),
+                key: text(one, "key"),
+                subject: text(one, "subject"),
+                signer: text(one, "signer"),
+            }),
             is_foreign: own.is_none(),
         })
     }
@@ -227,6 +236,7 @@ impl SkillsLockFile {
             ("dependency", flag(skill.is_dependency)),
             ("pinned", flag(skill.is_pinned)),
             ("capabilities", skill.capabilities.as_ref().map(SkillCapabilities::to_json)),
+            ("signature", skill.signature.as_ref().map(signature_json)),
         ];
         for (key, value) in optional {
             match value {
@@ -271,6 +281,16 @@ impl SkillsLockFile {
     }
 }
 
+fn signature_json(signature: &RecordedSignature) -> Value {
+    let fields = [
+        ("kind", Some(&signature.kind)),
+        ("key", signature.key.as_ref()),
+        ("subject", signature.subject.as_ref()),
+        ("signer", signature.signer.as_ref()),
+    ];
+    Value::Object(fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), json!(value?)))).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,6 +327,12 @@ mod tests {
             capabilities: Some(SkillCapabilities::from_json(
                 &json!({ "spawn": ["git"], "read": ["*"], "digest": "x" }),
             )),
+            signature: Some(RecordedSignature {
+                kind: "model-signing".to_owned(),
+                key: Some("00".to_owned()),
+                subject: None,
+                signer: Some("team".to_owned()),
+            }),
             is_foreign: false,
         };
         lock.insert_skill("a", &skill);

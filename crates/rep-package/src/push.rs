@@ -1,13 +1,17 @@
 //! Pushes skills to an OCI registry.
 
+use std::sync::Arc;
+
 use rep_model::Skill;
-use rep_net::oci::{OciReference, OciRepository, OciSelector, is_tag};
+use rep_net::oci::{INDEX_TYPE, MANIFEST_TYPE, OciDescriptor, OciReference, OciRepository, OciSelector, is_tag};
+use rep_signature::PrivateKey;
 
 pub use crate::artifact::SkillArtifact;
 use crate::artifact::build_collection;
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
+use crate::signature::sign_artifact;
 
 /// A skill or a collection that was pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct PushedArtifact {
     pub reference: String,
     /// The digest of its manifest.
     pub digest: String,
+    /// Whether it was signed.
+    pub is_signed: bool,
 }
 
 /// Options for pushing.
@@ -27,6 +33,8 @@ pub struct PushOptions {
     pub collection: Option<String>,
     /// The time that artifacts show.
     pub created: String,
+    /// The key that signs what is pushed.
+    pub key: Option<Arc<PrivateKey>>,
 }
 
 /// Pushes skills. One skill gets the repository of the target; several get one below it each, or become a collection in
@@ -57,8 +65,13 @@ pub fn push_skills(
         };
         let tag = tag.clone().or_else(|| version_tag(skill)).unwrap_or_else(|| "latest".to_owned());
         push_skill(skill, &repository, &tag, client)?;
-        let reference = format!("{repository}:{tag}");
-        pushed.push(PushedArtifact { name: skill.name.clone(), reference, digest: skill.digest() });
+        sign_manifest(MANIFEST_TYPE, &skill.manifest, &repository, options, client)?;
+        pushed.push(PushedArtifact {
+            name: skill.name.clone(),
+            reference: format!("{repository}:{tag}"),
+            digest: skill.digest(),
+            is_signed: options.key.is_some(),
+        });
     }
     Ok(pushed)
 }
@@ -95,16 +108,33 @@ fn push_collection(
 ) -> Result<PushedArtifact, PackageError> {
     for skill in skills {
         push_skill(skill, repository, &skill.digest(), client)?;
+        sign_manifest(MANIFEST_TYPE, &skill.manifest, repository, options, client)?;
     }
     let address = format!("{}/{}", repository.registry, repository.name);
     let index = build_collection(name, skills, &address, &options.created);
     let tag = tag.unwrap_or("latest");
     client.registries(repository)?.push_manifest(repository, tag, &index)?;
+    sign_manifest(INDEX_TYPE, &index, repository, options, client)?;
     Ok(PushedArtifact {
         name: name.to_owned(),
         reference: format!("{repository}:{tag}"),
         digest: files::digest_bytes(&index),
+        is_signed: options.key.is_some(),
     })
+}
+
+/// Signs a manifest that was pushed, if there is a key.
+fn sign_manifest(
+    media_type: &str,
+    manifest: &[u8],
+    repository: &OciRepository,
+    options: &PushOptions,
+    client: &SourceClient,
+) -> Result<(), PackageError> {
+    let Some(key) = &options.key else { return Ok(()) };
+    let descriptor = OciDescriptor::for_content(media_type, manifest);
+    sign_artifact(client.registries(repository)?, repository, &descriptor, key, &options.created)?;
+    Ok(())
 }
 
 /// Builds the artifact of a skill that was read and checked for packing.

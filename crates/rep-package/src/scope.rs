@@ -16,7 +16,7 @@ use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::journal::InstallLock;
 use crate::lock::{InstallPlace, InstalledSkill, LOCK_FILE, SkillsLockFile};
-use crate::source::build_skill_tree;
+use crate::source::{build_skill_tree, is_folder_name};
 
 /// The pseudo-host for all hosts that read the shared directory.
 pub const ANY_HOST: &str = "agents";
@@ -239,6 +239,13 @@ impl InstallScope {
         added.sort();
         added.dedup();
         Ok(added)
+    }
+
+    /// Reads the files of an installed skill from its first place that can be read, whatever they are.
+    pub(crate) fn read_any_place(&self, name: &str, skill: &InstalledSkill) -> Option<Vec<PackageFile>> {
+        let shared = || is_folder_name(name).then(|| self.shared_skills_folder().join(name));
+        let own = skill.places.iter().filter(|put| put.link.is_none()).filter_map(|put| self.resolve_place(name, put));
+        own.chain(shared()).find_map(|folder| files::read_all_files(&folder).ok())
     }
 
     /// Compares the named skills, or all, with what was installed.

@@ -24,6 +24,7 @@ use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::lock::InstallOrigin;
 use crate::scope::InstallScope;
+use crate::signature::{RecordedSignature, drop_unsigned_files};
 
 /// The maximum number of skills from one source.
 const SKILLS_MAX: usize = 1000;
@@ -43,11 +44,19 @@ pub struct OfferedSkill {
     pub origin: InstallOrigin,
     /// Whether it is installed only because another skill requires it.
     pub is_dependency: bool,
+    /// Its signature, once that was accepted.
+    pub signature: Option<RecordedSignature>,
 }
 
 impl OfferedSkill {
     /// Creates a skill from its files. The name is the declared one, or else that of its directory.
-    pub(crate) fn new(fallback: &str, files: Vec<PackageFile>, origin: InstallOrigin) -> Result<Self, PackageError> {
+    /// Files that a signature leaves out are dropped.
+    pub(crate) fn new(
+        fallback: &str,
+        mut files: Vec<PackageFile>,
+        origin: InstallOrigin,
+    ) -> Result<Self, PackageError> {
+        drop_unsigned_files(&mut files);
         let (skill, _) = Skill::parse(build_skill_tree(fallback, &files));
         let name = skill.name().unwrap_or(fallback).to_owned();
         let description =
@@ -58,7 +67,7 @@ impl OfferedSkill {
                 PackageError::new(PackageErrorCode::InvalidSkill, message).remedy("ask its author to rename it")
             );
         }
-        Ok(Self { name, description, files, origin, is_dependency: false })
+        Ok(Self { name, description, files, origin, is_dependency: false, signature: None })
     }
 
     /// Whether another skill has the same files.

@@ -13,6 +13,7 @@ use crate::install::{check_offered_skill, is_already_in_place};
 use crate::journal::{InstallLock, JournalStep};
 use crate::lock::{InstalledSkill, SkillsLockFile};
 use crate::scope::{InstallProblem, InstallProblemKind, InstallScope, relative_path, resolve_links};
+use crate::signature::check_restored;
 use crate::source::{OfferedSkill, RecordedSources, SourceMoment};
 
 /// Options for making places equal to the lock file.
@@ -177,6 +178,7 @@ fn load_content(
     if let Err(errors) = check_offered_skill(&offered, true) {
         return Err(PackageError::new(PackageErrorCode::InvalidSkill, errors.to_string()));
     }
+    check_restored(name, &offered.files, &skill.origin, client)?;
     client.content().store(&offered.files);
     Ok(offered)
 }

@@ -339,7 +339,13 @@ impl From<rep_package::PackageError> for Failure {
         use rep_package::PackageErrorCode as Code;
         let exit = match error.code {
             Code::InvalidSkill => Exit::Findings,
-            Code::Credential | Code::DigestMismatch | Code::Outside | Code::Unauthorized => Exit::Refused,
+            Code::BadSignature
+            | Code::Credential
+            | Code::DigestMismatch
+            | Code::Outside
+            | Code::SignatureRequired
+            | Code::SignerChanged
+            | Code::Unauthorized => Exit::Refused,
             _ => Exit::Unable,
         };
         let flag = match error.code {

@@ -8,9 +8,10 @@ use rep_library::hosts::{DiscoveryHost, HOSTS};
 use rep_net::oci::CredentialFiles;
 use rep_package::InstallScope;
 use rep_package::client::{SourceClient, SourceClientOptions};
+use rep_package::signers::TrustedSigners;
 
 use crate::exit::Failure;
-use crate::library::{cache_folder, data_folder, home_folder, working_folder};
+use crate::library::{cache_folder, data_folder, home_folder, signers_file, working_folder};
 
 /// Which installed skills to work on.
 #[derive(clap::Args, Clone, Debug)]
@@ -59,5 +60,7 @@ impl ScopeArgs {
 /// Returns the client that fetches skills for this user.
 pub(crate) fn open_source_client(is_offline: bool) -> Result<SourceClient, Failure> {
     let credentials = CredentialFiles::from_environment(|name| std::env::var_os(name));
-    Ok(SourceClient::new(SourceClientOptions { cache: cache_folder(), credentials, is_offline })?)
+    // Without a home directory, nobody is trusted.
+    let signers = signers_file().map_or_else(|_| Ok(TrustedSigners::default()), |file| TrustedSigners::read(&file))?;
+    Ok(SourceClient::new(SourceClientOptions { cache: cache_folder(), credentials, signers, is_offline })?)
 }

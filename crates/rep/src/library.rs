@@ -276,6 +276,11 @@ pub(crate) fn decisions_file(home: Option<&Path>) -> Result<PathBuf, Failure> {
     Ok(config_folder(home)?.join("decisions.json"))
 }
 
+/// Returns the file with the signers that the user trusts.
+pub(crate) fn signers_file() -> Result<PathBuf, Failure> {
+    Ok(config_folder(home_folder().as_deref())?.join(rep_package::signers::SIGNERS_FILE))
+}
+
 /// Returns the directory for runtime data of the user: approvals, secrets, the audit log and tasks.
 pub(crate) fn data_folder() -> Result<PathBuf, Failure> {
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());

@@ -69,8 +69,8 @@ const GROUPS: &[CommandGroup] = &[
         name: "Package",
         summary: "Install skills, and export them to hosts",
         commands: &[
-            "install", "remove", "sync", "update", "outdated", "verify", "pin", "unpin", "pack", "push", "hosts",
-            "export", "import",
+            "install", "remove", "sync", "update", "outdated", "verify", "pin", "unpin", "pack", "push", "key", "sign",
+            "hosts", "export", "import",
         ],
     },
     CommandGroup {

@@ -7,7 +7,6 @@ use anstyle::AnsiColor;
 use rep_check::render::escape_invisible;
 use rep_library::hosts::{DiscoveryHost, HOSTS};
 use rep_model::truncate::truncate_chars;
-use rep_package::InstallScope;
 use rep_package::capabilities::AddedCapability;
 use rep_package::client::SourceClient;
 use rep_package::install::{
@@ -15,7 +14,9 @@ use rep_package::install::{
 };
 use rep_package::resolve::resolve_requirements;
 use rep_package::scope::{ANY_HOST, resolve_host_ids};
+use rep_package::signature::{SignerChange, accept_signature};
 use rep_package::source::{OfferedSkill, load_offered_skills};
+use rep_package::{InstallScope, PackageErrorCode};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -57,6 +58,9 @@ pub(crate) struct Args {
     /// Replace existing skills, and install skills with errors other than security errors
     #[arg(long)]
     force: bool,
+    /// Install a skill even if its signer is another one than that of the installed version
+    #[arg(long)]
+    accept_signer: bool,
     /// Show what would be installed without installing it
     #[arg(long)]
     dry_run: bool,
@@ -88,7 +92,8 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let now = SystemTime::now();
     let offered = resolve_requirements(offered, &scope, &client, &mut |note| output.warn(note))?;
     let count = offered.len();
-    let offered = skip_unfit_skills(offered, &options, &scope, output)?;
+    let mut signers = SignerQuestion { scope: &scope, client: &client, is_accepted: args.accept_signer, is_asked };
+    let (offered, is_refused) = skip_unfit_skills(offered, &options, &mut signers, output)?;
     let skipped = count - offered.len();
     let planned = plan_install(&offered, &options, &scope, now)?;
     show_added_capabilities(&planned, output);
@@ -109,7 +114,7 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     }
     if skipped > 0 {
         output.print_message(&format!("{skipped} of {count} skills cannot be installed and were skipped"));
-        return Ok(Exit::Findings);
+        return Ok(if is_refused { Exit::Refused } else { Exit::Findings });
     }
     Ok(Exit::Fine)
 }
@@ -178,23 +183,26 @@ fn load_all_sources(
     }
 }
 
-/// Removes the skills of a set that cannot be installed, and reports each. If none can, that is the failure.
+/// Removes the skills of a set that cannot be installed, and reports each. If none can, that is the failure. Also returns
+/// whether one was refused.
 fn skip_unfit_skills(
     offered: Vec<OfferedSkill>,
     options: &InstallOptions,
-    scope: &InstallScope,
+    signers: &mut SignerQuestion<'_>,
     output: &mut Output,
-) -> Result<Vec<OfferedSkill>, Failure> {
-    let (mut fit, mut last) = (Vec::new(), None);
-    for one in offered {
-        let checked = check_offered(&one, options.is_forced, output);
+) -> Result<(Vec<OfferedSkill>, bool), Failure> {
+    let (mut fit, mut last, mut is_refused) = (Vec::new(), None, false);
+    for mut one in offered {
+        let accepted = signers.accept(&mut one, output);
+        let checked = accepted.and_then(|()| check_offered(&one, options.is_forced, output));
         let planned = checked.and_then(|()| {
-            let alone = plan_install(std::slice::from_ref(&one), options, scope, SystemTime::now());
+            let alone = plan_install(std::slice::from_ref(&one), options, signers.scope, SystemTime::now());
             alone.map(drop).map_err(Failure::from)
         });
         match planned {
             Ok(()) => fit.push(one),
             Err(failure) => {
+                is_refused |= failure.exit == Exit::Refused;
                 if let Some(before) = last.replace(failure) {
                     output.print_failure(&before);
                 }
@@ -205,10 +213,47 @@ fn skip_unfit_skills(
         Some(failure) if fit.is_empty() => Err(failure),
         Some(failure) => {
             output.print_failure(&failure);
-            Ok(fit)
+            Ok((fit, is_refused))
         }
-        None => Ok(fit),
+        None => Ok((fit, is_refused)),
     }
+}
+
+/// Whether a user accepts that a skill has another signer than before.
+pub(super) struct SignerQuestion<'a> {
+    pub(super) scope: &'a InstallScope,
+    pub(super) client: &'a SourceClient,
+    /// Whether the user accepted every change beforehand.
+    pub(super) is_accepted: bool,
+    /// Whether there is somebody to ask.
+    pub(super) is_asked: bool,
+}
+
+impl SignerQuestion<'_> {
+    /// Checks the signature of a skill. A change of the signer needs the user's consent.
+    pub(super) fn accept(&mut self, one: &mut OfferedSkill, output: &mut Output) -> Result<(), Failure> {
+        let before = self.scope.read_lock_file()?.get(&one.name);
+        let change = if self.is_accepted { SignerChange::Accept } else { SignerChange::Refuse };
+        let signature = match accept_signature(one, before.as_ref(), change, self.client) {
+            Err(error) if error.code == PackageErrorCode::SignerChanged && self.is_asked => {
+                output.print_always(&escape_invisible(&format!("{error}. Install it? [y/N]")));
+                if !read_yes() {
+                    return Err(error.into());
+                }
+                accept_signature(one, before.as_ref(), SignerChange::Accept, self.client)?
+            }
+            signature => signature?,
+        };
+        if let Some(signature) = signature {
+            output.print_message(&escape_invisible(&format!("{}: {}", one.name, signature.describe())));
+        }
+        Ok(())
+    }
+}
+
+fn read_yes() -> bool {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
 }
 
 /// Checks a skill before it is installed, and prints its errors.
@@ -294,6 +339,9 @@ fn report_plan(args: &Args, plan: &InstallPlan, scope: &InstallScope, output: &m
                 "files": skill.installed.files.len(),
                 "capabilities_added": skill.added.iter().map(AddedCapability::to_json).collect::<Vec<Value>>(),
                 "hosts": skill.installed.hosts,
+                "signature": skill.installed.signature.as_ref().map(|one| json!({
+                    "kind": one.kind, "signer": one.signer, "subject": one.subject, "key": one.key,
+                })),
                 "places": skill.installed.places.iter().map(|put| json!({ "path": put.path, "link": put.link })).collect::<Vec<Value>>(),
             })
         };

@@ -12,7 +12,7 @@ use crate::write;
 /// Pack a skill into a single file
 ///
 /// Writes a zip archive with the skill's directory inside. The same skill always gives the same bytes. `evals/` and
-/// files such as .git, `node_modules` and `__pycache__` are left out.
+/// files such as .git, `node_modules` and `__pycache__` are left out. A signed skill is packed whole.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,5 +1,7 @@
 //! `rep push`: pushes skills to an OCI registry.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use rep_check::render::escape_invisible;
@@ -8,6 +10,7 @@ use rep_package::push::{PushOptions, PushedArtifact, build_artifact, push_skills
 use rep_package::source::parse_registry_reference;
 use serde_json::{Value, json};
 
+use super::sign::read_private_key;
 use crate::exit::{Exit, Failure};
 use crate::install_scope::open_source_client;
 use crate::library::{LibraryArgs, LibraryPlaces};
@@ -22,6 +25,7 @@ use crate::output::Output;
 #[command(after_help = "\
 Examples:
   rep push glossary oci://127.0.0.1:1/team/glossary:1.0.0
+  rep push glossary oci://127.0.0.1:1/team/glossary --key team.key
   rep push glossary slugify oci://127.0.0.1:1/team/all --collection team")]
 pub(crate) struct Args {
     /// The skills, then where to push them
@@ -30,6 +34,9 @@ pub(crate) struct Args {
     /// Push the skills as one collection with this name
     #[arg(long, value_name = "NAME")]
     collection: Option<String>,
+    /// Sign what is pushed with this private key, as cosign does
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     places: LibraryPlaces,
     /// Print one JSON document
@@ -47,6 +54,7 @@ fn push_to_registry(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     };
     let target = parse_registry_reference(target)?;
     let created = created_time()?;
+    let key = args.key.as_deref().map(read_private_key).transpose()?.map(Arc::new);
     let mut artifacts = Vec::new();
     for name in names {
         let (catalog, index) = LibraryArgs::from_places(&args.places).find_skill(name, output)?;
@@ -54,10 +62,10 @@ fn push_to_registry(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         artifacts.push(build_artifact(&packed, &created)?);
     }
     let client = open_source_client(false)?;
-    let options = PushOptions { collection: args.collection.clone(), created };
+    let options = PushOptions { collection: args.collection.clone(), created, key };
     let pushed = push_skills(&artifacts, &target, &options, &client)?;
     if args.json {
-        let one = |one: &PushedArtifact| json!({ "name": one.name, "reference": one.reference, "digest": one.digest });
+        let one = |one: &PushedArtifact| json!({ "name": one.name, "reference": one.reference, "digest": one.digest, "signed": one.is_signed });
         output.write_json(&json!({ "artifacts": pushed.iter().map(one).collect::<Vec<Value>>() }));
         return Ok(Exit::Fine);
     }

@@ -22,13 +22,22 @@ const LINES_MAX: usize = 400;
 Examples:
   rep trust
   rep trust --diff                    # what changed since you trusted it
-  rep trust ../site")]
+  rep trust ../site
+  rep trust signer team --key team.key.pub --for 'github:acme/*' --require")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct TrustArgs {
+    #[command(subcommand)]
+    command: Option<TrustCommand>,
     /// The project [default: the enclosing repository]
     dir: Option<PathBuf>,
     /// Show what changed since the project was trusted, without trusting it
     #[arg(long)]
     diff: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum TrustCommand {
+    Signer(super::trust_signer::Args),
 }
 
 /// Stop trusting a project's skills
@@ -52,6 +61,9 @@ fn resolve_project(dir: Option<&PathBuf>) -> Result<PathBuf, Failure> {
 }
 
 pub(crate) fn trust_project(args: &TrustArgs, output: &mut Output) -> Result<Exit, Failure> {
+    if let Some(TrustCommand::Signer(signer)) = &args.command {
+        return super::trust_signer::run(signer, output);
+    }
     let project = resolve_project(args.dir.as_ref())?;
     let mut trust = ProjectTrust::open(&project, &decisions_file(home_folder().as_deref())?)?;
     if args.diff {

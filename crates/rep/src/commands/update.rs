@@ -13,7 +13,7 @@ use rep_package::resolve::resolve_requirements;
 use rep_package::update::{AvailableUpdate, SkillUpdate, UpdateState, find_updates};
 use serde_json::{Value, json};
 
-use super::install::check_offered;
+use super::install::{SignerQuestion, check_offered};
 use super::trust::render_changes;
 use crate::exit::{Exit, Failure};
 use crate::install_scope::{ScopeArgs, open_source_client};
@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Replace changed files, and install skills with errors other than security errors
     #[arg(long)]
     force: bool,
+    /// Update a skill even if its signer is another one than that of the installed version
+    #[arg(long)]
+    accept_signer: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -121,7 +124,12 @@ fn install_updates(
         offered.push(update.offered.clone());
     }
     let names: Vec<String> = offered.iter().map(|one| one.name.clone()).collect();
-    let offered = resolve_requirements(offered, scope, client, &mut |note| output.warn(note))?;
+    let mut offered = resolve_requirements(offered, scope, client, &mut |note| output.warn(note))?;
+    let is_asked = !args.yes && !args.json && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let mut signers = SignerQuestion { scope, client, is_accepted: args.accept_signer, is_asked };
+    for one in &mut offered {
+        signers.accept(one, output)?;
+    }
     for one in offered.iter().filter(|one| !names.contains(&one.name)) {
         check_offered(one, args.force, output)?;
     }

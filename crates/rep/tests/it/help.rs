@@ -65,8 +65,12 @@ const NEEDS_EDITOR: &[&str] = &["rep lsp"];
 /// Examples that need a registry, which does not run here. Without one they end with 2.
 const NEEDS_REGISTRY: &[&str] = &[
     "rep push glossary oci://127.0.0.1:1/team/glossary:1.0.0",
+    "rep push glossary oci://127.0.0.1:1/team/glossary --key team.key",
     "rep push glossary slugify oci://127.0.0.1:1/team/all --collection team",
 ];
+
+const KEY: &str = "rep key new --out team.key";
+const TRUSTED: &str = "rep trust signer team --key team.key.pub --for '*'";
 
 /// What a reader did before the examples of a command.
 const BEFORE: &[(&str, &[&str])] = &[
@@ -82,7 +86,11 @@ const BEFORE: &[(&str, &[&str])] = &[
     ("sync", INSTALLED),
     ("unpin", INSTALLED),
     ("update", INSTALLED),
-    ("verify", INSTALLED),
+    ("push", &[KEY]),
+    ("sign", &[KEY]),
+    ("trust", &[KEY]),
+    ("trust signer", &[KEY]),
+    ("verify", &[INSTALLED[0], KEY, "rep sign glossary --key team.key", TRUSTED]),
 ];
 const COMMITTED: &str =
     "git init -q -b main && git add -A && git -c user.name=Ada -c user.email=ada@example.org commit -q -m start";
@@ -169,8 +177,8 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
       Find     show, select, query, ask, why, eval-triggers
       Run      exec, workflow, state, tasks, deps
       Serve    token, prompt, read
-      Package  remove, sync, update, outdated, verify, pin, unpin, pack, push,
-               hosts, export, import
+      Package  remove, sync, update, outdated, verify, pin, unpin, pack, push, key,
+               sign, hosts, export, import
       Govern   trust, untrust, enable, disable, policy, secrets, audit
 
     Run rep help COMMAND for a command, rep help GROUP for a group.

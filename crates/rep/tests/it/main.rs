@@ -71,6 +71,7 @@ mod serve_runs;
 mod serve_tokens;
 mod serve_web;
 mod show;
+mod signatures;
 mod skill_tests;
 mod tools;
 mod validation;

@@ -11,7 +11,7 @@ use crate::serve::{PATH, Server, library, start};
 use crate::serve_http::{ask_new, request};
 use crate::{GOOD, serve_calls};
 
-pub(super) const SCENARIOS: &[fn()] = &[exports, installs, serves];
+pub(super) const SCENARIOS: &[fn()] = &[exports, installs, signs, serves];
 
 fn exports() {
     let scratch = ScratchFolder::new();
@@ -115,6 +115,45 @@ fn pushes(scratch: &ScratchFolder) {
     let source = format!("{repository}:^1");
     prints(scratch, "install", 0, &["install", &source, "--project", "project", "--json"]);
     holds("lock-file", &scratch.work_folder().join("project/skills-lock.json"));
+}
+
+/// Signs a skill, trusts its signer, and installs it.
+fn signs() {
+    let scratch = ScratchFolder::new();
+    scratch.write_file("src/pdf/SKILL.md", GOOD);
+    std::fs::create_dir_all(scratch.work_folder().join("project/.git")).expect("a folder can be made");
+    let at = |name: &str, code: i32, words: &[&str]| {
+        prints(&scratch, name, code, &[words, &["--project", "project", "--json"]].concat())
+    };
+    prints(&scratch, "key", 0, &["key", "new", "--out", "team.key", "--json"]);
+    prints(&scratch, "verify-signature", 1, &["verify", "--signature", "src/pdf", "--key", "team.key.pub", "--json"]);
+    prints(&scratch, "sign", 0, &["sign", "src/pdf", "--key", "team.key", "--json"]);
+    prints(&scratch, "verify-signature", 0, &["verify", "--signature", "src/pdf", "--key", "team.key.pub", "--json"]);
+    let trusted = ["trust", "signer", "team", "--key", "team.key.pub", "--for", "*", "--require", "--json"];
+    prints(&scratch, "trust-signer", 0, &trusted);
+    holds("signers-file", &home(&scratch, ".config/repertoire/signers.json"));
+    at("install", 0, &["install", "src"]);
+    let lock = scratch.work_folder().join("project/skills-lock.json");
+    holds("lock-file", &lock);
+    at("verify", 0, &["verify"]);
+    scratch.write_file("project/.agents/skills/pdf/SKILL.md", GOOD.replace("Fill the form.", "Fill another form."));
+    at("verify", 1, &["verify"]);
+    certificates(&scratch);
+    prints(&scratch, "trust-signer", 0, &["trust", "signer", "--remove", "team", "--json"]);
+    let signed = ["sign", "src/pdf", "--key", "signer.key", "--certificate", "signer.pem", "--json"];
+    prints(&scratch, "sign", 0, &signed);
+    at("install", 0, &["install", "src", "--force", "--accept-signer"]);
+    holds("lock-file", &lock);
+}
+
+/// Writes a key with a certificate that is its own root.
+fn certificates(scratch: &ScratchFolder) {
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key can be made");
+    let mut params = rcgen::CertificateParams::new(Vec::new()).expect("it needs none of the names");
+    params.distinguished_name.push(rcgen::DnType::CommonName, "Signer");
+    params.key_usages = vec![rcgen::KeyUsagePurpose::DigitalSignature];
+    scratch.write_file("signer.pem", params.self_signed(&key).expect("it can be signed").pem());
+    scratch.write_file("signer.key", key.serialize_pem());
 }
 
 /// A server of the files in `public`.
