@@ -241,6 +241,14 @@ def signature():
     seed("signature", "signers", '{"version":1,"signers":{"a":{"for":["*"],"require":true,"pem":""}}}')
 
 
+def source():
+    seed("source", "github", "acme/skills/tools/pdf@pdf#v1.2.0")
+    seed("source", "web", "https://github.com/acme/skills/tree/main/tools/pdf")
+    seed("source", "ssh", "git@git.example:team/skills.git#0123456789")
+    seed("source", "url", "ssh://git@git.example:2222/team/skills.git")
+    seed("source", "pattern", "github:acme/*\ngithub:acme/skills")
+
+
 def oci():
     digest = "sha256:" + "0" * 64
     layer = f'{{"mediaType":"application/x","digest":"{digest}","size":3}}'
@@ -268,3 +276,4 @@ if __name__ == "__main__":
     message()
     oci()
     signature()
+    source()

@@ -2,7 +2,7 @@
 //!
 //! `audit.jsonl` has one JSON object per line. Each run has a `start` record, written before the run starts, and an
 //! `end` record. A start without an end is a run that was cut short. A refused run has one `refused` record. Installing
-//! packages for a skill writes one `install` record beforehand. Format version 1:
+//! packages for a skill writes one `install` record beforehand. What was done with a source of skills is a `source` record. Format version 1:
 //!
 //! ```text
 //! {"v":1,"seq":7,"prev":"<hash of the record before>","at":"2026-11-15T13:06:46.120Z","kind":"start","run":"…", … ,"hash":"…"}
@@ -234,6 +234,27 @@ impl AuditLog {
         record.insert("packages".to_owned(), json!(packages));
         record.insert("hosts".to_owned(), json!(hosts));
         self.append_record("install", record, at)
+    }
+
+    /// Records what was done with a source of skills: `action` is `fetch`, `push`, `refuse` or `verdict`. The caller must
+    /// remove credentials from the address.
+    pub fn record_source(
+        &self,
+        action: &str,
+        source: &str,
+        revision: &str,
+        message: &str,
+        who: &str,
+        at: SystemTime,
+    ) -> Result<(), StorageError> {
+        let mut record = Map::new();
+        record.insert("who".to_owned(), json!(who));
+        record.insert("action".to_owned(), json!(action));
+        record.insert("source".to_owned(), json!(source));
+        let optional = [("revision", revision), ("message", message)];
+        let present = optional.into_iter().filter(|(_, text)| !text.is_empty());
+        record.extend(present.map(|(key, text)| (key.to_owned(), json!(text))));
+        self.append_record("source", record, at)
     }
 
     /// Appends a record.

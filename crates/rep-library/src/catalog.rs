@@ -35,6 +35,8 @@ const LISTED_ENTRIES_MAX: usize = 10_000;
 pub struct LibraryOptions {
     /// Paths to load, trusted, instead of discovering skills.
     pub paths: Vec<PathBuf>,
+    /// Whether nothing is discovered even without paths.
+    pub is_without_discovery: bool,
     /// The current project.
     pub project: Option<PathBuf>,
     /// The user's home directory.
@@ -57,6 +59,13 @@ pub struct LibraryOptions {
     pub host: Option<hosts::HostView>,
     /// Who uses the catalog.
     pub audience: CatalogAudience,
+}
+
+impl LibraryOptions {
+    /// Whether skills are discovered where hosts look for them.
+    fn uses_discovery(&self) -> bool {
+        self.paths.is_empty() && !self.is_without_discovery
+    }
 }
 
 /// Who uses a catalog.
@@ -225,7 +234,7 @@ impl Catalog {
     pub fn discover(options: &LibraryOptions) -> Result<Catalog, LibraryError> {
         let decisions =
             options.decisions.as_deref().map_or_else(|| Ok(UserDecisions::default()), UserDecisions::read)?;
-        if let Some(view) = options.host.as_ref().filter(|_| options.paths.is_empty()) {
+        if let Some(view) = options.host.as_ref().filter(|_| options.uses_discovery()) {
             let mut catalog = hosts::discover_as_host(view, options, &decisions);
             catalog.cache.clone_from(&options.cache);
             catalog.retain_for_audience(options.audience);
@@ -233,7 +242,7 @@ impl Catalog {
             return Ok(catalog);
         }
         let mut catalog = Catalog { cache: options.cache.clone(), ..Catalog::default() };
-        if options.paths.is_empty() {
+        if options.uses_discovery() {
             catalog.load_scopes(options, &decisions);
         } else {
             catalog.load_paths(options)?;

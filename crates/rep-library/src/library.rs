@@ -43,7 +43,7 @@ use crate::watcher::{FileWatcher, WakeReason, WatchStopper, WatchTarget};
 /// # Ok::<(), rep_library::LibraryError>(())
 /// ```
 pub struct SkillLibrary {
-    options: LibraryOptions,
+    options: RwLock<LibraryOptions>,
     current: RwLock<Arc<Catalog>>,
 }
 
@@ -51,7 +51,7 @@ impl SkillLibrary {
     /// Opens a library and discovers its skills.
     pub fn open(options: LibraryOptions) -> Result<Self, LibraryError> {
         let catalog = Catalog::discover(&options)?;
-        Ok(Self { options, current: RwLock::new(Arc::new(catalog)) })
+        Ok(Self { options: RwLock::new(options), current: RwLock::new(Arc::new(catalog)) })
     }
 
     /// Returns the newest snapshot. It does not change while it is held.
@@ -67,7 +67,18 @@ impl SkillLibrary {
 
     /// Discovers skills again and replaces the snapshot. If that fails, the last snapshot remains.
     pub fn reload(&self) -> Result<Arc<Catalog>, LibraryError> {
-        let catalog = Arc::new(Catalog::discover(&self.options)?);
+        let options = self.options.read().clone();
+        let catalog = Arc::new(Catalog::discover(&options)?);
+        *self.current.write() = Arc::clone(&catalog);
+        Ok(catalog)
+    }
+
+    /// Loads the skills at other paths from now on, and replaces the snapshot. If that fails, nothing changes.
+    pub fn replace_paths(&self, paths: Vec<PathBuf>) -> Result<Arc<Catalog>, LibraryError> {
+        let mut options = self.options.write();
+        let changed = LibraryOptions { paths, is_without_discovery: true, ..options.clone() };
+        let catalog = Arc::new(Catalog::discover(&changed)?);
+        *options = changed;
         *self.current.write() = Arc::clone(&catalog);
         Ok(catalog)
     }
@@ -118,7 +129,7 @@ impl SkillLibrary {
     fn list_places(&self) -> BTreeSet<PathBuf> {
         let catalog = self.catalog();
         let roots = catalog.roots.iter().map(|root| root.path.clone());
-        let mut places: BTreeSet<PathBuf> = roots.chain(self.options.decisions.clone()).collect();
+        let mut places: BTreeSet<PathBuf> = roots.chain(self.options.read().decisions.clone()).collect();
         // Events report the watched path, which may contain links.
         let real: Vec<PathBuf> = places.iter().filter_map(|place| std::fs::canonicalize(place).ok()).collect();
         places.extend(real);

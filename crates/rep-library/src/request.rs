@@ -84,6 +84,7 @@ impl LibraryRequest {
         }
         Ok(LibraryOptions {
             paths: self.paths.clone(),
+            is_without_discovery: false,
             project: Some(self.project.clone()),
             // Decisions belong to the current user, even if another home directory is named.
             decisions: user.decisions.clone(),

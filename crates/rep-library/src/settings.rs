@@ -29,11 +29,14 @@
 //! the project and need its trust. Those in the user's file (`repertoire/rep.yaml` in the configuration directory) are
 //! personal. The user's file may not contain `check`, and `~/` is the home directory there.
 //! `policy` is read only from the user's file and can only deny: a skill that declares something denied does not run.
+//! `sources` are from where skills may be installed; see [`SourceSettings`]. They are read from the user's file and the
+//! administrator's.
 //! `llm`, the model for `rep convert`, is also read only from the user's file, because a project could otherwise send
 //! the user's key to its own server. `mcp_servers` is read from both; see [`crate::mcp_servers`].
 
 mod keys;
 mod path_settings;
+mod sources;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,6 +46,7 @@ use rep_check::{CheckOptions, Level, Profile, find_rule, nearest_rule_name};
 use rep_model::yaml::{self, YamlEntry, YamlNode, core};
 use rep_model::{SourceText, Span};
 use rep_permissions::{Glob, HostRule, Policy};
+pub use sources::{SYSTEM_SETTINGS_FILE, SourceSettings, SourceSettingsFile, load_source_settings};
 
 use crate::mcp_servers::{ServerDeclaration, ServerOrigin, parse_servers};
 use crate::{LibraryError, Scope, SkillRoot, SkillSet, skill_reader};
@@ -50,7 +54,7 @@ use crate::{LibraryError, Scope, SkillRoot, SkillSet, skill_reader};
 const FILE_NAME: &str = "rep.yaml";
 const BYTES_MAX: u64 = 256 * 1024;
 /// The sections that are valid in the user's file.
-const USER_SECTIONS: &[&str] = &["library", "policy", "llm", "mcp_servers", "serve"];
+const USER_SECTIONS: &[&str] = &["library", "policy", "llm", "mcp_servers", "serve", "sources"];
 /// The sections that are valid in a project's file.
 const PROJECT_SECTIONS: &[&str] = &["check", "library", "mcp_servers", "serve"];
 /// The settings of a model.
@@ -246,6 +250,7 @@ struct ParsedSettings {
     llm: BTreeMap<&'static str, String>,
     servers: Vec<ServerDeclaration>,
     serve: ServeSettings,
+    sources: SourceSettings,
 }
 
 /// Finds the settings files of a path, the nearest first: in its directory and in each one above, up to the root of the
@@ -317,7 +322,7 @@ impl SettingsReader {
         for entry in self.expect_entries(&root)? {
             match self.expect_key(entry)? {
                 "check" if known.contains(&"check") => self.parse_check(&entry.value, &mut settings)?,
-                "library" => settings.paths = self.parse_library(&entry.value)?,
+                "library" if known.contains(&"library") => settings.paths = self.parse_library(&entry.value)?,
                 "policy" if known.contains(&"policy") => settings.policy = self.parse_policy(&entry.value)?,
                 "llm" if known.contains(&"llm") => settings.llm = self.parse_llm(&entry.value)?,
                 "mcp_servers" if known.contains(&"mcp_servers") => {
@@ -326,7 +331,8 @@ impl SettingsReader {
                     settings.servers = parse_servers(&entry.value, &origin)
                         .map_err(|error| self.error_at(error.span, &error.message, &error.remedy))?;
                 }
-                "serve" => settings.serve = self.parse_serve(&entry.value)?,
+                "sources" if known.contains(&"sources") => settings.sources = self.parse_sources(&entry.value)?,
+                "serve" if known.contains(&"serve") => settings.serve = self.parse_serve(&entry.value)?,
                 "llm" => {
                     return Err(self.error_at(
                         entry.key.span,

@@ -91,7 +91,9 @@ pub use oauth::{JwksSource, OAuthVerifier};
 pub use overview::{CallLatency, RecordStatus, ServerOverview};
 pub use pending_confirmations::{ConfirmationOutcome, ConfirmationViewer, PendingConfirmation, PendingConfirmations};
 pub use resources::read_file;
-pub use server::{ActiveRun, ChangedList, InstructionsCache, ListChanges, McpServer, SaveInstructions, ServerOptions};
+pub use server::{
+    ActiveRun, ChangedList, FollowedSource, InstructionsCache, ListChanges, McpServer, SaveInstructions, ServerOptions,
+};
 pub use session_handler::SessionHandler;
 pub use stdio::serve_stdio;
 pub use tls::TlsIdentity;

@@ -1,6 +1,7 @@
 //! The MCP server of a library: the state that all connections, the HTTP server and the dashboard share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use rep_hosts::hosts::ToolNaming;
 use rep_library::answer::QueryEngine;
 use rep_library::settings::ClientSkills;
 use rep_library::validation::list_version_warnings;
-use rep_library::{Catalog, SkillLibrary, SkillSet, SkillStatus, WatchHandle};
+use rep_library::{Catalog, LibraryError, SkillLibrary, SkillSet, SkillStatus, WatchHandle};
 use rep_runtime::Runtime;
 use rep_runtime::named_token::TokenScope;
 use rmcp::RoleServer;
@@ -128,6 +129,21 @@ pub(crate) struct ServerState {
     pub(crate) version: &'static str,
     /// The watch ends when this is dropped.
     watch_handle: Mutex<Option<WatchHandle>>,
+    /// The registries that the skills come from.
+    pub(crate) sources: Mutex<Vec<FollowedSource>>,
+}
+
+/// A tag in a registry whose skills are served.
+#[derive(Clone, Debug)]
+pub struct FollowedSource {
+    /// The address.
+    pub address: String,
+    /// The digest of what is served, once something is.
+    pub digest: Option<String>,
+    /// When the registry was last asked successfully.
+    pub checked: Option<Instant>,
+    /// How often the registry could not be asked, or what it had was refused.
+    pub failures: usize,
 }
 
 /// A run in progress.
@@ -226,7 +242,22 @@ impl McpServer {
             next_number: AtomicU64::new(1),
             version,
             watch_handle: Mutex::new(None),
+            sources: Mutex::default(),
         }))
+    }
+
+    /// Serves the skills at other paths from now on, as a whole. If they cannot be loaded, or the library was not read
+    /// yet, nothing changes.
+    pub fn replace_paths(&self, paths: Vec<PathBuf>) -> Result<(), LibraryError> {
+        let Some(library) = self.0.library.get() else { return Ok(()) };
+        let catalog = library.replace_paths(paths)?;
+        self.0.reload_catalog(catalog);
+        Ok(())
+    }
+
+    /// Sets what is known about the registries that the skills come from, for readiness and metrics.
+    pub fn set_sources(&self, sources: Vec<FollowedSource>) {
+        *self.0.sources.lock() = sources;
     }
 
     /// Loads a new snapshot whenever skills change, and notifies subscribers. Returns immediately: setting up the watch

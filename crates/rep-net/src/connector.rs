@@ -15,6 +15,7 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, ShutdownHandle, Transport,
 };
 
+use crate::proxy::{HttpProxy, open_tunnel};
 use crate::{NetError, NetErrorCode};
 use rep_permissions::HostRule;
 use rep_permissions::is_public_address;
@@ -37,6 +38,8 @@ pub(crate) struct EgressConnector {
     pub(crate) until: Instant,
     /// Whether the user named the hosts, so that their addresses need not be public.
     pub(crate) allows_private: bool,
+    /// The proxy for other machines.
+    pub(crate) proxy: Option<HttpProxy>,
 }
 
 impl fmt::Debug for EgressConnector {
@@ -109,6 +112,42 @@ impl EgressConnector {
         if open.is_empty() { Err(private_address_error(host, *first)) } else { Ok(open) }
     }
 
+    /// Returns the proxy for a connection. Connections without TLS are to this machine, and need none.
+    fn proxy_for(&self, uri: &Uri, host: &str) -> Option<&HttpProxy> {
+        let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.proxy.as_ref().filter(|_| uri.scheme_str() == Some("https") && !is_here)
+    }
+
+    /// Returns the addresses of the proxy for a host, which the proxy resolves.
+    fn resolve_proxy(&self, proxy: &HttpProxy, host: &str, port: u16) -> Result<Vec<SocketAddr>, NetError> {
+        if !self.is_declared(host, port) {
+            let message = format!("`{host}` on port {port} is not declared");
+            return Err(NetError::permission_denied(message, host, port, host));
+        }
+        if let Ok(address) = host.parse::<IpAddr>()
+            && !self.allows_private
+            && !is_public_address(address)
+        {
+            return Err(private_address_error(host, SocketAddr::new(address, port)));
+        }
+        if let Ok(address) = proxy.host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, proxy.port)]);
+        }
+        let found = self.resolver.resolve(&proxy.host, proxy.port).map_err(|error| {
+            let message = format!("could not resolve the proxy `{}`: {error}", proxy.host);
+            NetError::new(NetErrorCode::ConnectionFailed, message).unsent()
+        })?;
+        Ok(found.iter().copied().take(ADDRESSES_MAX).collect())
+    }
+
+    /// Opens a tunnel through the proxy.
+    fn connect_through(&self, host: &str, port: u16, addresses: &[SocketAddr]) -> Result<TcpStream, NetError> {
+        let own = EgressConnector { allows_private: true, ..self.clone() };
+        let mut stream = own.connect_to_first("the proxy", addresses)?;
+        open_tunnel(&mut stream, host, port)?;
+        Ok(stream)
+    }
+
     /// Returns the remaining time and a little more, because the waiting caller reports the timeout.
     fn remaining_time(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now()) + CONNECTION_OVERTIME
@@ -157,7 +196,11 @@ impl Resolves for EgressConnector {
     fn resolve(&self, uri: &Uri, _: &ureq::config::Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let (host, port) = parse_host_and_port(uri).ok_or(ureq::Error::HostNotFound)?;
         let mut found = self.empty();
-        for address in self.resolve_addresses(&host, port).map_err(WrappedError::wrap)? {
+        let addresses = match self.proxy_for(uri, &host) {
+            Some(proxy) => self.resolve_proxy(proxy, &host, port),
+            None => self.resolve_addresses(&host, port),
+        };
+        for address in addresses.map_err(WrappedError::wrap)? {
             found.push(address);
         }
         Ok(found)
@@ -168,8 +211,12 @@ impl Connector for EgressConnector {
     type Out = EgressTransport;
 
     fn connect(&self, details: &ConnectionDetails<'_>, _: Option<()>) -> Result<Option<EgressTransport>, ureq::Error> {
-        let (host, _) = parse_host_and_port(details.uri).ok_or(ureq::Error::HostNotFound)?;
-        let stream = Arc::new(self.connect_to_first(&host, &details.addrs).map_err(WrappedError::wrap)?);
+        let (host, port) = parse_host_and_port(details.uri).ok_or(ureq::Error::HostNotFound)?;
+        let opened = match self.proxy_for(details.uri, &host) {
+            Some(_) => self.connect_through(&host, port, &details.addrs),
+            None => self.connect_to_first(&host, &details.addrs),
+        };
+        let stream = Arc::new(opened.map_err(WrappedError::wrap)?);
         let handle: Weak<dyn ShutdownHandle> = Arc::<TcpStream>::downgrade(&stream);
         (details.register_shutdown)(handle)?;
         let wire = SharedSocket(stream);

@@ -9,6 +9,7 @@ use ureq::Agent;
 use ureq::http;
 
 use crate::connector::{EgressConnector, WrappedError};
+use crate::proxy::HttpProxy;
 use crate::response::HttpResponse;
 use crate::{NetError, NetErrorCode};
 use rep_permissions::HostRule;
@@ -77,13 +78,19 @@ pub(crate) struct HttpExchange {
 
 impl HttpExchange {
     pub(crate) fn new(rules: &[HostRule], resolver: HostResolver, bytes_max: u64, until: Instant) -> Self {
-        let egress = EgressConnector { rules: rules.into(), resolver, until, allows_private: false };
+        let egress = EgressConnector { rules: rules.into(), resolver, until, allows_private: false, proxy: None };
         Self::with_connector(egress, bytes_max, until)
     }
 
     /// Also connects to hosts whose addresses are not public. Only for hosts that the user named.
     pub(crate) fn allowing_private_addresses(self) -> Self {
         let egress = EgressConnector { allows_private: true, ..self.egress };
+        Self::with_connector(egress, self.bytes_max, self.until)
+    }
+
+    /// Connects to other machines through a proxy.
+    pub(crate) fn through_proxy(self, proxy: Option<HttpProxy>) -> Self {
+        let egress = EgressConnector { proxy, ..self.egress };
         Self::with_connector(egress, self.bytes_max, self.until)
     }
 

@@ -28,6 +28,7 @@ pub use transfer::FetchedManifest;
 
 use crate::exchange::{HttpExchange, HttpHeader, OutgoingRequest};
 use crate::fetch::run_on_exchange;
+use crate::proxy::HttpProxy;
 use crate::response::HttpResponse;
 use crate::{HttpMethod, HttpOrigin, NetError, NetErrorCode};
 use reference::is_loopback_host;
@@ -88,6 +89,10 @@ pub struct OciClientOptions {
     pub credentials: CredentialFiles,
     /// A directory for content that was fetched, by digest.
     pub cache: Option<PathBuf>,
+    /// The proxy for other machines.
+    pub proxy: Option<HttpProxy>,
+    /// The repositories that are pulled from others: the start of an address, and what replaces it.
+    pub mirrors: Vec<(String, String)>,
 }
 
 /// Talks to registries.
@@ -119,6 +124,7 @@ enum RepositoryAction {
 }
 
 /// A request to a registry.
+#[derive(Clone)]
 struct RegistryRequest<'a> {
     method: HttpMethod,
     repository: &'a OciRepository,
@@ -157,7 +163,9 @@ impl OciClient {
 
     /// Sends a request with the credentials that the registry asks for.
     fn send(&self, request: &RegistryRequest<'_>) -> Result<HttpResponse, OciError> {
-        let repository = request.repository;
+        let mirrored = self.find_mirror(request.repository).filter(|_| request.action == RepositoryAction::Pull);
+        let repository = mirrored.as_ref().unwrap_or(request.repository);
+        let request = &RegistryRequest { repository, ..request.clone() };
         let base = self.base_url(repository)?;
         let url = if request.path.contains("://") {
             request.path.to_owned()
@@ -167,18 +175,28 @@ impl OciClient {
         let scope = authentication::repository_scope(&repository.name, request.action);
         let key = (repository.registry.clone(), scope);
         let known = self.state.lock().authorizations.get(&key).cloned();
-        let answer = send_with(&url, request, known.as_deref())?;
+        let proxy = self.options.proxy.as_ref();
+        let answer = send_with(&url, request, known.as_deref(), proxy)?;
         if answer.status != 401 {
             return Ok(answer);
         }
         let challenge = answer.header("www-authenticate").unwrap_or_default().to_owned();
         let authorization = self.authenticate(repository, &base, &challenge, &key.1)?;
-        let again = send_with(&url, request, Some(&authorization))?;
+        let again = send_with(&url, request, Some(&authorization), proxy)?;
         if again.status == 401 {
             return Err(unauthorized(repository, "the registry refuses the stored credentials"));
         }
         self.state.lock().authorizations.insert(key, authorization);
         Ok(again)
+    }
+
+    /// Returns the repository that is pulled from instead of another one.
+    pub(crate) fn find_mirror(&self, repository: &OciRepository) -> Option<OciRepository> {
+        let address = repository.to_string();
+        self.options.mirrors.iter().find_map(|(from, to)| {
+            let rest = address.strip_prefix(from.as_str())?;
+            OciRepository::parse(&format!("{to}{rest}")).ok()
+        })
     }
 
     /// Returns the URL of a registry: with TLS, or without it if the registry is on this machine and does not use it.
@@ -196,7 +214,7 @@ impl OciClient {
         } else {
             // A server with TLS answers a plain request with status 400, or not with HTTP.
             let probe = OutgoingRequest { is_idempotent: false, ..OutgoingRequest::get(format!("http://{host}/v2/")) };
-            let answer = exchange_once(probe, ANSWER_BYTES_MAX, HostTrust::Named, PROBE_TIMEOUT);
+            let answer = exchange_once(probe, ANSWER_BYTES_MAX, HostTrust::Named, PROBE_TIMEOUT, None);
             if let Err(error) = &answer
                 && error.code == NetErrorCode::ConnectionFailed
                 && error.is_unsent
@@ -210,7 +228,12 @@ impl OciClient {
     }
 }
 
-fn send_with(url: &str, request: &RegistryRequest<'_>, authorization: Option<&str>) -> Result<HttpResponse, OciError> {
+fn send_with(
+    url: &str,
+    request: &RegistryRequest<'_>,
+    authorization: Option<&str>,
+    proxy: Option<&HttpProxy>,
+) -> Result<HttpResponse, OciError> {
     let header =
         |name: &str, value: &str, is_secret| HttpHeader { name: name.to_owned(), value: value.to_owned(), is_secret };
     let mut headers: Vec<HttpHeader> = request.headers.iter().map(|(name, value)| header(name, value, false)).collect();
@@ -223,7 +246,7 @@ fn send_with(url: &str, request: &RegistryRequest<'_>, authorization: Option<&st
         has_secret_body: false,
         is_idempotent: request.method.is_idempotent(),
     };
-    exchange_once(outgoing, request.bytes_max, HostTrust::Named, REQUEST_TIMEOUT)
+    exchange_once(outgoing, request.bytes_max, HostTrust::Named, REQUEST_TIMEOUT, proxy)
         .map_err(|error| registry_failure(&request.repository.registry, &error))
 }
 
@@ -234,6 +257,7 @@ fn follow_redirects(
     mut url: String,
     mut answer: HttpResponse,
     bytes_max: u64,
+    proxy: Option<&HttpProxy>,
 ) -> Result<HttpResponse, OciError> {
     let refused = |reason: &str| {
         let message = format!("`{}` redirected to another server: {reason}", from.registry);
@@ -251,7 +275,7 @@ fn follow_redirects(
         let (own, _) = HttpOrigin::split_url(&url).map_err(|reason| refused(&reason))?;
         let is_same_host = own.host == origin.host || (from.is_loopback() && is_loopback_host(&origin));
         let trust = if is_same_host { HostTrust::Named } else { HostTrust::Foreign };
-        answer = exchange_once(OutgoingRequest::get(next.as_str()), bytes_max, trust, REQUEST_TIMEOUT)
+        answer = exchange_once(OutgoingRequest::get(next.as_str()), bytes_max, trust, REQUEST_TIMEOUT, proxy)
             .map_err(|error| registry_failure(&origin.host, &error))?;
         url = next;
     }
@@ -271,12 +295,14 @@ fn exchange_once(
     bytes_max: u64,
     trust: HostTrust,
     timeout: Duration,
+    proxy: Option<&HttpProxy>,
 ) -> Result<HttpResponse, NetError> {
     let invalid = |reason: String| NetError::new(NetErrorCode::InvalidArgument, reason);
     let origin = crate::fetch::check_server_url(&sent.url).map_err(invalid)?;
     let rules = [HostRule { host: origin.host.clone(), port: Some(origin.port) }];
     let until = Instant::now() + timeout;
-    let mut exchange = HttpExchange::new(&rules, HostResolver::system(), bytes_max, until);
+    let mut exchange =
+        HttpExchange::new(&rules, HostResolver::system(), bytes_max, until).through_proxy(proxy.cloned());
     if trust == HostTrust::Named {
         exchange = exchange.allowing_private_addresses();
     }

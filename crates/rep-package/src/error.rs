@@ -21,6 +21,8 @@ pub enum PackageErrorCode {
     Collision,
     /// A file contains a credential, or has the name of one.
     Credential,
+    /// The rules of the user or of the administrator do not allow the source.
+    DeniedSource,
     /// Fetched content does not match the digest in its index.
     DigestMismatch,
     /// Two skills have the same name.
@@ -33,6 +35,8 @@ pub enum PackageErrorCode {
     InvalidArtifact,
     /// An index cannot be read.
     InvalidIndex,
+    /// The rules for sources are invalid.
+    InvalidRules,
     /// A signer, a key or a certificate cannot be used.
     InvalidSigner,
     /// A skill has errors.
@@ -94,12 +98,14 @@ impl PackageErrorCode {
             PackageErrorCode::BrokenLock => "BROKEN_LOCK",
             PackageErrorCode::Collision => "COLLISION",
             PackageErrorCode::Credential => "CREDENTIAL",
+            PackageErrorCode::DeniedSource => "SOURCE_DENIED",
             PackageErrorCode::DigestMismatch => "DIGEST_MISMATCH",
             PackageErrorCode::Duplicate => "DUPLICATE",
             PackageErrorCode::FetchFailed => "FETCH_FAILED",
             PackageErrorCode::InvalidArchive => "INVALID_ARCHIVE",
             PackageErrorCode::InvalidArtifact => "INVALID_ARTIFACT",
             PackageErrorCode::InvalidIndex => "INVALID_INDEX",
+            PackageErrorCode::InvalidRules => "BROKEN_SETTINGS",
             PackageErrorCode::InvalidSigner => "INVALID_SIGNER",
             PackageErrorCode::InvalidSkill => "INVALID_SKILL",
             PackageErrorCode::NoFolder => "NO_FOLDER",

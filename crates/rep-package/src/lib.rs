@@ -28,12 +28,14 @@
 
 mod artifact;
 pub mod atomic_dir;
+pub mod cache;
 pub mod capabilities;
 pub mod client;
 pub mod content_store;
 mod error;
 pub mod export;
 pub mod files;
+pub mod follow;
 pub mod import;
 pub mod index;
 pub mod install;
@@ -44,11 +46,13 @@ pub mod push;
 pub mod remove;
 pub mod requirement;
 pub mod resolve;
+pub mod sbom;
 pub mod scope;
 pub mod signature;
 pub mod signers;
 pub mod source;
 pub mod source_name;
+pub mod source_rules;
 pub mod sync;
 pub mod update;
 pub mod version_range;

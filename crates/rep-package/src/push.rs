@@ -8,7 +8,7 @@ use rep_signature::PrivateKey;
 
 pub use crate::artifact::SkillArtifact;
 use crate::artifact::build_collection;
-use crate::client::SourceClient;
+use crate::client::{SourceAction, SourceClient};
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::signature::sign_artifact;
@@ -93,7 +93,7 @@ fn push_skill(
         registries.push_blob(repository, blob)?;
     }
     registries.push_manifest(repository, reference, &skill.manifest)?;
-    Ok(())
+    client.record(SourceAction::Push, &repository.to_string(), &skill.digest(), "")
 }
 
 /// Pushes all skills into the repository of the collection, because registries refuse an index of manifests that are
@@ -114,6 +114,7 @@ fn push_collection(
     let index = build_collection(name, skills, &address, &options.created);
     let tag = tag.unwrap_or("latest");
     client.registries(repository)?.push_manifest(repository, tag, &index)?;
+    client.record(SourceAction::Push, &repository.to_string(), &files::digest_bytes(&index), "")?;
     sign_manifest(INDEX_TYPE, &index, repository, options, client)?;
     Ok(PushedArtifact {
         name: name.to_owned(),

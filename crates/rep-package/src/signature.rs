@@ -21,7 +21,7 @@ pub(crate) use artifact::sign_artifact;
 pub use folder::{FolderSigner, SignedFolder, sign_folder, verify_folder};
 
 use crate::atomic_dir::PackageFile;
-use crate::client::SourceClient;
+use crate::client::{SourceAction, SourceClient};
 use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::lock::{InstallOrigin, InstalledSkill};
@@ -379,13 +379,25 @@ pub fn accept_signature(
     let (skill, _) = Skill::parse(one.to_skill_tree());
     let declared = declared_signature(&skill);
     let signature = find_signature(&one.files, &one.origin, declared.as_deref(), client)?;
-    check_signature(&one.name, &one.origin, signature.as_ref(), client)?;
+    let shown = one.origin.url.as_deref().unwrap_or(&one.origin.source);
+    let digest = files::digest_files(&one.files);
+    let words = |found: &SkillSignature| format!("{}: {}", one.name, found.describe());
+    if let Some(signature) = &signature {
+        client.record(SourceAction::Verdict, shown, &digest, &words(signature))?;
+    }
+    let checked = check_signature(&one.name, &one.origin, signature.as_ref(), client);
+    if let Err(error) = &checked {
+        client.record(SourceAction::Refuse, shown, &digest, &error.message)?;
+    }
+    checked?;
     let record = signature.as_ref().map(SkillSignature::to_record);
     if let Some(before) = before.and_then(|before| before.signature.as_ref())
         && change == SignerChange::Refuse
         && !is_same_signer(before, record.as_ref())
     {
-        return Err(signer_changed_error(&one.name, before, signature.as_ref()));
+        let error = signer_changed_error(&one.name, before, signature.as_ref());
+        client.record(SourceAction::Refuse, shown, &digest, &error.message)?;
+        return Err(error);
     }
     one.signature = record;
     Ok(signature)

@@ -17,6 +17,7 @@ use rep_model::{Skill, SkillTree};
 pub use comparison::{SourceComparison, SourceState, compare_with_sources};
 pub use grammar::{InstallSource, RepositoryHost, RepositorySource};
 pub(crate) use recorded::{RecordedSources, SourceMoment};
+pub(crate) use registry::load_pulled;
 
 use crate::atomic_dir::PackageFile;
 use crate::client::SourceClient;
@@ -113,6 +114,10 @@ pub fn load_offered_skills(
     if matches!(parsed, InstallSource::Repository(_)) && is_mistyped_path(source) {
         return Err(PackageError::new(PackageErrorCode::UnknownSource, format!("`{source}` does not exist"))
             .remedy(format!("for the repository of that name, write `github:{source}`")));
+    }
+    if matches!(parsed, InstallSource::Local(_)) && path.exists() {
+        let kind = "local".to_owned();
+        client.check_origin(&InstallOrigin { kind, source: scope.portable_path(path), ..InstallOrigin::default() })?;
     }
     let mut wanted = wanted.to_vec();
     let mut offered = match &parsed {

@@ -161,6 +161,7 @@ fn load_content(
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
 ) -> Result<OfferedSkill, PackageError> {
+    client.check_origin(&skill.origin)?;
     let known = (!skill.is_foreign)
         .then(|| scope.read_installed_files(name, skill).or_else(|| client.content().load(&skill.digest)))
         .flatten();

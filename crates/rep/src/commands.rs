@@ -3,6 +3,7 @@
 pub(crate) mod api;
 pub(crate) mod ask;
 pub(crate) mod audit;
+pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -33,6 +34,7 @@ pub(crate) mod read;
 pub(crate) mod read_properties;
 pub(crate) mod remove;
 pub(crate) mod run;
+pub(crate) mod sbom;
 pub(crate) mod scan;
 pub(crate) mod schema;
 pub(crate) mod search;

@@ -341,6 +341,7 @@ impl From<rep_package::PackageError> for Failure {
             Code::InvalidSkill => Exit::Findings,
             Code::BadSignature
             | Code::Credential
+            | Code::DeniedSource
             | Code::DigestMismatch
             | Code::Outside
             | Code::SignatureRequired

@@ -80,7 +80,7 @@ fn find_keyring() -> Option<Keyring> {
 }
 
 /// Returns the user's name for the audit log.
-fn describe_user() -> String {
+pub(crate) fn describe_user() -> String {
     let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
     let number = rep_storage::platform::user_id();
     user.map_or_else(|| format!("uid {number}"), |user| format!("{user} (uid {number})"))

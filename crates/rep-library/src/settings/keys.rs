@@ -96,6 +96,34 @@ pub const KEYS: &[SettingsKey] = &[
         example: "['**/.env']",
         summary: "Files that no skill may read or write. A skill that declares one does not run.",
     },
+    SettingsKey {
+        path: "sources.allow",
+        file: SettingsFile::User,
+        example: "['github:acme/*', 'oci://registry.acme.example/*', 'local:*']",
+        summary: "The sources from which skills may be installed and to which they may be pushed. `*` means any text. \
+                  Without it, every source is allowed. A source that is not allowed is refused before a request.",
+    },
+    SettingsKey {
+        path: "sources.deny",
+        file: SettingsFile::User,
+        example: "['github:mallory/*']",
+        summary: "Sources that are refused, whatever `sources.allow` says. All of `sources` can also be set in \
+                  `/etc/repertoire/rep.yaml` by an administrator, and a source must then be allowed by both files.",
+    },
+    SettingsKey {
+        path: "sources.mirrors",
+        file: SettingsFile::User,
+        example: "{'oci://ghcr.io/': 'oci://mirror.acme.example/ghcr/'}",
+        summary: "Where to fetch from instead: the start of an address, and what replaces it, for registries, \
+                  repositories and indexes. The lock file keeps the original address.",
+    },
+    SettingsKey {
+        path: "sources.proxy",
+        file: SettingsFile::User,
+        example: "http://proxy.acme.example:3128",
+        summary: "The proxy through which skills are fetched and pushed. Variables of the environment are not used, \
+                  except by git, which has settings of its own.",
+    },
     describe_server_key!(
         "command",
         SettingsFile::Both,

@@ -13,7 +13,7 @@ use rep_library::SkillStatus;
 use super::{Authenticator, plain_response};
 use crate::catalog_view::UnservedSkill;
 use crate::metrics::MetricGauge;
-use crate::server::McpServer;
+use crate::server::{FollowedSource, McpServer};
 
 pub(super) fn operator_router(server: &McpServer, authenticator: &Arc<Authenticator>) -> Router {
     let readiness = get(report_readiness).with_state((server.clone(), Arc::clone(authenticator)));
@@ -35,6 +35,16 @@ async fn report_readiness(
     }
     if server.0.recorder.as_ref().is_some_and(|recorder| !recorder.can_record()) {
         return plain_response(StatusCode::SERVICE_UNAVAILABLE, "calls cannot be recorded\n");
+    }
+    let (missing, all) = {
+        let sources = server.0.sources.lock();
+        (sources.iter().filter(|source| source.digest.is_none()).count(), sources.len())
+    };
+    if missing > 0 {
+        return plain_response(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("not pulled yet: {missing} of {all} registries\n"),
+        );
     }
     let view = server.view();
     let mut text = String::from("ready\n");
@@ -79,7 +89,8 @@ async fn report_metrics(State(server): State<McpServer>) -> Response {
     });
     let gauge = |name, about, value| MetricGauge { name, about, values: vec![(String::new(), value)] };
     let confirmations = &state.confirmations;
-    let gauges = [
+    let mut gauges = source_gauges(&state.sources.lock());
+    gauges.extend([
         MetricGauge { name: "rep_skills", about: "Skills, by status.", values: skills.collect() },
         gauge(
             "rep_skills_unlisted",
@@ -105,9 +116,41 @@ async fn report_metrics(State(server): State<McpServer>) -> Response {
             about: "The version of the server.",
             values: vec![(format!("version=\"{}\"", state.version), 1)],
         },
-    ];
+    ]);
     let mut response = plain_response(StatusCode::OK, state.metrics.render_text(&gauges));
     let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, format);
     response
+}
+
+/// Returns what is known about the registries that the skills come from.
+fn source_gauges(sources: &[FollowedSource]) -> Vec<MetricGauge> {
+    if sources.is_empty() {
+        return Vec::new();
+    }
+    let label = |source: &FollowedSource| format!("source=\"{}\"", source.address.replace(['\\', '"', '\n'], ""));
+    let digests = sources
+        .iter()
+        .filter_map(|source| Some((format!("{},digest=\"{}\"", label(source), source.digest.as_ref()?), 1)));
+    let ages = sources.iter().filter_map(|source| {
+        Some((label(source), usize::try_from(source.checked?.elapsed().as_secs()).unwrap_or(usize::MAX)))
+    });
+    let failures = sources.iter().map(|source| (label(source), source.failures));
+    vec![
+        MetricGauge {
+            name: "rep_source_digest",
+            about: "The digest of what is served from each registry.",
+            values: digests.collect(),
+        },
+        MetricGauge {
+            name: "rep_source_age_seconds",
+            about: "Seconds since each registry was last asked successfully.",
+            values: ages.collect(),
+        },
+        MetricGauge {
+            name: "rep_source_failures",
+            about: "How often a registry could not be asked, or what it had was refused.",
+            values: failures.collect(),
+        },
+    ]
 }

@@ -12,6 +12,7 @@ use super::{
     exchange_once, registry_failure, unauthorized,
 };
 use crate::exchange::{HttpHeader, OutgoingRequest};
+use crate::proxy::HttpProxy;
 use crate::{HttpMethod, HttpOrigin};
 
 /// The longest token.
@@ -41,7 +42,15 @@ impl OciClient {
         for challenge in &challenges {
             match (challenge, &credential) {
                 (AuthChallenge::Bearer { realm, service, .. }, _) => {
-                    return request_token(repository, base, realm, service.as_deref(), scope, credential.as_ref());
+                    return request_token(
+                        repository,
+                        base,
+                        realm,
+                        service.as_deref(),
+                        scope,
+                        credential.as_ref(),
+                        self.options.proxy.as_ref(),
+                    );
                 }
                 (AuthChallenge::Basic, Some(RegistryCredential::Password { user, password })) => {
                     return Ok(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))));
@@ -69,6 +78,7 @@ fn request_token(
     service: Option<&str>,
     scope: &str,
     credential: Option<&RegistryCredential>,
+    proxy: Option<&HttpProxy>,
 ) -> Result<String, OciError> {
     let invalid = |reason: &str| {
         let shown: String = realm.escape_debug().take(200).collect();
@@ -122,7 +132,7 @@ fn request_token(
         }
     };
     let trust = if is_trusted || is_local { HostTrust::Named } else { HostTrust::Foreign };
-    let answer = exchange_once(request, ANSWER_BYTES_MAX, trust, REQUEST_TIMEOUT)
+    let answer = exchange_once(request, ANSWER_BYTES_MAX, trust, REQUEST_TIMEOUT, proxy)
         .map_err(|error| registry_failure(&origin.host, &error))?;
     if answer.status != 200 {
         let why = match credential {

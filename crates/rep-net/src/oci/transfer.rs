@@ -52,13 +52,39 @@ impl OciClient {
         if is_digest && let Some(bytes) = self.read_cached(reference, MANIFEST_BYTES_MAX) {
             return Ok(describe_manifest(bytes, None));
         }
+        let missing = || OciError::new(OciErrorKind::Invalid, format!("`{repository}` sent no manifest"));
+        self.request_manifest(repository, reference, None)?.ok_or_else(missing)
+    }
+
+    /// Fetches a manifest by its tag, unless it is still the one with the `known` digest. Then returns `None`.
+    pub fn fetch_manifest_if_changed(
+        &self,
+        repository: &OciRepository,
+        reference: &str,
+        known: Option<&str>,
+    ) -> Result<Option<FetchedManifest>, OciError> {
+        self.request_manifest(repository, reference, known)
+    }
+
+    fn request_manifest(
+        &self,
+        repository: &OciRepository,
+        reference: &str,
+        known: Option<&str>,
+    ) -> Result<Option<FetchedManifest>, OciError> {
+        let is_digest = check_digest(reference).is_ok();
         let path = format!("manifests/{reference}");
         let accept = [MANIFEST_TYPE, INDEX_TYPE, DOCKER_TYPES[0], DOCKER_TYPES[1]].join(", ");
+        let mut headers = vec![("accept", accept)];
+        headers.extend(known.map(|digest| ("if-none-match", format!("\"{digest}\""))));
         let answer = self.send(&RegistryRequest {
-            headers: vec![("accept", accept)],
+            headers,
             bytes_max: MANIFEST_BYTES_MAX,
             ..RegistryRequest::get(repository, &path)
         })?;
+        if answer.status == 304 && known.is_some() {
+            return Ok(None);
+        }
         if answer.status != 200 {
             return Err(explain_answer(&format!("`{reference}` of `{repository}`"), repository, &answer));
         }
@@ -71,7 +97,7 @@ impl OciClient {
             return Err(mismatch("the manifest", repository));
         }
         self.write_cached(&manifest.digest, &manifest.bytes);
-        Ok(manifest)
+        Ok(Some(manifest))
     }
 
     /// Fetches the content that a descriptor describes. Its size and digest are compared.
@@ -94,12 +120,14 @@ impl OciClient {
             return Ok(bytes);
         }
         let path = format!("blobs/{}", blob.digest);
-        let base = self.base_url(repository)?;
+        let mirror = self.find_mirror(repository);
+        let server = mirror.as_ref().unwrap_or(repository);
+        let base = self.base_url(server)?;
         // A redirect and an error have content too.
         let limit = blob.size_bytes.max(64 << 10);
         let answer = self.send(&RegistryRequest { bytes_max: limit, ..RegistryRequest::get(repository, &path) })?;
-        let url = format!("{base}/v2/{}/{path}", repository.name);
-        let answer = super::follow_redirects(repository, url, answer, limit)?;
+        let url = format!("{base}/v2/{}/{path}", server.name);
+        let answer = super::follow_redirects(server, url, answer, limit, self.options.proxy.as_ref())?;
         if answer.status != 200 {
             return Err(explain_answer(&format!("the blob `{}` of `{repository}`", blob.digest), repository, &answer));
         }

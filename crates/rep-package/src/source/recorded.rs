@@ -43,6 +43,7 @@ impl RecordedSources<'_> {
         moment: SourceMoment,
         warn: &mut dyn FnMut(&str),
     ) -> Result<Option<OfferedSkill>, PackageError> {
+        self.client.check_origin(origin)?;
         if let Some(source) = parse_repository(origin)? {
             return self.load_from_repository(name, &source, origin, moment, warn);
         }
@@ -69,6 +70,7 @@ impl RecordedSources<'_> {
         requirement: &SkillRequirement,
         warn: &mut dyn FnMut(&str),
     ) -> Result<Option<OfferedSkill>, PackageError> {
+        self.client.check_origin(origin)?;
         let name = requirement.name.as_str();
         if origin.kind == "local" {
             return self.load_local_sibling(name, origin, warn);

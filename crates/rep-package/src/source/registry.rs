@@ -11,7 +11,7 @@ use semver::Version;
 use super::OfferedSkill;
 use super::recorded::SourceMoment;
 use crate::artifact::{COLLECTION_TYPE, NAME_ANNOTATION, REFERENCE_ANNOTATIONS, read_layer};
-use crate::client::SourceClient;
+use crate::client::{SourceAction, SourceClient};
 use crate::error::{PackageError, PackageErrorCode};
 use crate::lock::InstallOrigin;
 use crate::requirement::SkillRequirement;
@@ -39,6 +39,18 @@ pub(super) fn load_from_registry(
 ) -> Result<Vec<OfferedSkill>, PackageError> {
     let found = find_artifact(reference, client)?;
     load_artifact(&found, wanted, client, warn)
+}
+
+/// Loads the skills of a manifest that a tag means.
+pub(crate) fn load_pulled(
+    repository: &OciRepository,
+    tag: &str,
+    manifest: FetchedManifest,
+    client: &SourceClient,
+    warn: &mut dyn FnMut(&str),
+) -> Result<Vec<OfferedSkill>, PackageError> {
+    let found = FoundArtifact { repository: repository.clone(), manifest, reference: tag.to_owned(), wanted: None };
+    load_artifact(&found, &[], client, warn)
 }
 
 /// Loads a skill from the registry that the lock file records. Returns `None` if a collection no longer has it.
@@ -284,7 +296,9 @@ fn load_skill(
         return Err(PackageError::new(PackageErrorCode::InvalidArtifact, message));
     };
     let registries = client.registries(&found.repository)?;
-    let bytes = registries.fetch_blob(&found.repository, layer, rep_archive::ARCHIVE_BYTES_MAX)?;
+    let fetch = || registries.fetch_blob(&found.repository, layer, rep_archive::ARCHIVE_BYTES_MAX);
+    let bytes = client.show_progress(&shown, fetch)?;
+    client.record(SourceAction::Fetch, &found.repository.to_string(), digest, "")?;
     let (files, folder) = read_layer(&bytes, &shown)?;
     let named = manifest.annotations.get(NAME_ANNOTATION).cloned();
     let last = found.repository.name.rsplit('/').next().unwrap_or_default();

@@ -1,11 +1,12 @@
 //! `rep audit`: lists recorded runs and calls, and verifies the records.
 
-use rep_audit::{AuditLog, AuditRunState, AuditVerification, AuditedRun, without_chain_fields};
+use rep_audit::{AuditLog, AuditRunState, AuditVerification, AuditedRun, for_each_record, without_chain_fields};
 use rep_check::render::escape_invisible;
 use rep_runtime::{RecordFilter, Runtime};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
+use crate::library::data_folder;
 use crate::output::Output;
 use crate::terminal;
 
@@ -20,6 +21,7 @@ Examples:
   rep audit
   rep audit --skill csv-profile --since 2d
   rep audit --calls --since 1h
+  rep audit --sources
   rep audit verify")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -27,6 +29,9 @@ pub(crate) struct Args {
     /// Show the calls that clients made to a server instead
     #[arg(long)]
     calls: bool,
+    /// Show what was fetched, pushed, refused and verified instead
+    #[arg(long, conflicts_with_all = ["calls", "skill"])]
+    sources: bool,
     /// Show only records about this skill
     #[arg(long, value_name = "SKILL")]
     skill: Option<String>,
@@ -52,6 +57,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let runtime = terminal::open_stored_runtime();
         match args.action {
             Some(AuditAction::Verify) => verify_records(&runtime, args, output),
+            None if args.sources => list_sources(args, output),
             None if args.calls => list_calls(&runtime, args, output),
             None => list_runs(&runtime, args, output),
         }
@@ -98,6 +104,45 @@ fn list_calls(runtime: &Runtime, args: &Args, output: &mut Output) -> Result<Exi
     } else {
         output.print_message(&format!("{count} {}", if count == 1 { "call" } else { "calls" }));
     }
+    Ok(Exit::Fine)
+}
+
+fn list_sources(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let since = args.since.as_deref().map(|word| {
+        let time = rep_storage::time::parse(word, std::time::SystemTime::now());
+        time.map(rep_storage::time::format_timestamp).ok_or_else(|| {
+            Failure::unable("INVALID_ARGUMENT", format!("`{word}` is not a time"))
+                .hint("write a date, a UTC date and time, or an age such as `2h`")
+        })
+    });
+    let since = since.transpose()?.unwrap_or_default();
+    let mut found: Vec<Value> = Vec::new();
+    for_each_record(&AuditLog::for_runs(&data_folder()?), |record| {
+        if record["kind"] == "source" && record["at"].as_str().is_some_and(|at| at >= since.as_str()) {
+            let fields = ["at", "who", "action", "source", "revision", "message"];
+            let fields = fields.into_iter().filter_map(|key| Some((key.to_owned(), record.get(key)?.clone())));
+            found.push(Value::Object(fields.collect()));
+        }
+    })?;
+    if args.json {
+        output.write_json(&json!({ "sources": found }));
+        return Ok(Exit::Fine);
+    }
+    for record in &found {
+        let text = |field: &str| record[field].as_str().unwrap_or_default();
+        let at = text("at").replace('T', " ");
+        let line = format!(
+            "{}  {}  {}  {} {}",
+            at.trim_end_matches('Z'),
+            text("action"),
+            text("source"),
+            text("revision"),
+            text("message")
+        );
+        output.write_data(&format!("{}\n", escape_invisible(line.trim_end())));
+    }
+    let count = found.len();
+    output.print_message(&format!("{count} {}", if count == 1 { "record" } else { "records" }));
     Ok(Exit::Fine)
 }
 

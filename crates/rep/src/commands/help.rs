@@ -70,7 +70,7 @@ const GROUPS: &[CommandGroup] = &[
         summary: "Install skills, and export them to hosts",
         commands: &[
             "install", "remove", "sync", "update", "outdated", "verify", "pin", "unpin", "pack", "push", "key", "sign",
-            "hosts", "export", "import",
+            "sbom", "cache", "hosts", "export", "import",
         ],
     },
     CommandGroup {

@@ -20,7 +20,7 @@ use rep_package::{InstallScope, PackageErrorCode};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::install_scope::{ScopeArgs, open_source_client};
+use crate::install_scope::{ScopeArgs, open_watched_client};
 use crate::output::Output;
 
 /// Install skills where your hosts look for them
@@ -77,7 +77,7 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let scope = args.scope.resolve()?;
     let is_asked = !args.yes && !args.json && !args.dry_run && io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut hosts = resolve_host_ids(&args.host)?;
-    let client = open_source_client(false)?;
+    let client = open_watched_client(false, output)?;
     let mut offered = load_all_sources(args, &scope, &client, output)?;
     if is_asked && args.skill.is_empty() && offered.len() > 1 {
         offered = choose_skills(offered, output)?;

@@ -6,7 +6,7 @@ use rep_package::source::{SourceComparison, SourceState, compare_with_sources};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::install_scope::{ScopeArgs, open_source_client};
+use crate::install_scope::{ScopeArgs, open_watched_client};
 use crate::output::Output;
 
 /// Report installed skills whose source has changed
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn report_outdated(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = args.scope.resolve()?;
-    let all = compare_with_sources(&args.names, &scope, &open_source_client(false)?, &mut |note| output.warn(note))?;
+    let client = open_watched_client(false, output)?;
+    let all = compare_with_sources(&args.names, &scope, &client, &mut |note| output.warn(note))?;
     let is_fine = all.iter().all(|one| one.state == SourceState::Current);
     if args.json {
         let one = |one: &SourceComparison| {

@@ -1,5 +1,7 @@
 //! `rep serve`: serves the library over MCP on stdio or HTTP, and a dashboard over HTTP.
 
+mod following;
+
 use std::io::{IsTerminal, Read};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -22,6 +24,7 @@ use rep_runtime::token::load_or_create_token;
 use rep_web::DashboardOptions;
 use serde_json::{Value, json};
 
+use self::following::Following;
 use crate::exit::{Exit, Failure};
 use crate::library::{LibraryArgs, data_folder, user_settings_file};
 use crate::output::{ColorMode, Output};
@@ -50,6 +53,7 @@ Examples:
   rep serve --http                        # http://127.0.0.1:8300
   rep serve --allow-run=csv-profile --path skills
   rep serve --http 0.0.0.0:8300 --token-file tokens.txt
+  rep serve --http --from oci://registry.example/team/all:stable
   rep serve --print-config claude-code    # how to add it to a host")]
 pub(crate) struct Args {
     /// Serve a single client over stdio (default)
@@ -112,6 +116,16 @@ pub(crate) struct Args {
     /// Keep only this many full files of recorded calls [default: all]
     #[arg(long, value_name = "N")]
     record_keep: Option<usize>,
+    /// Serve the skills of this tag in a registry, and follow it; repeatable
+    ///
+    /// Only these skills and those of `--path` are served. What the tag means is pulled as a whole, with the checks and
+    /// signatures of `rep install`. While the registry is away, the last good state is served.
+    #[arg(long, value_name = "oci://HOST/REPOSITORY:TAG")]
+    from: Vec<String>,
+    /// Seconds between two questions to a registry
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "from")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    refresh: u64,
     /// Refuse to start if a skill is invalid
     #[arg(long)]
     strict: bool,
@@ -139,9 +153,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return print_client_config(args, host, output);
     }
     let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
-    let library = args.library.resolve_options()?;
-    // A client on stdio waits for the first answer, which needs the library only with `--strict`.
-    let opened = if http.is_some() || args.strict { Some(open_library(library.clone(), output)?) } else { None };
+    let followed = Following::start(&args.from, args.library.places.paths.clone())?;
+    let mut library = args.library.resolve_options()?;
+    library.is_without_discovery = followed.is_some();
+    // A client on stdio waits for the first answer, which needs the library only with `--strict` and `--from`.
+    let needs_library = http.is_some() || args.strict || followed.is_some();
+    let opened = if needs_library { Some(open_library(library.clone(), output)?) } else { None };
     if let Some(opened) = opened.as_ref().filter(|_| args.strict) {
         refuse_invalid_skills(&opened.catalog())?;
     }
@@ -167,6 +184,14 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Some(library) => McpServer::new(library, options),
         None => McpServer::open(library_loader(library, output, &load_failure), options),
     };
+    if let Some(mut followed) = followed {
+        followed.publish(&server);
+        if args.http.is_none() {
+            // A client on stdio asks for the list once, so it must not be empty.
+            followed.refresh_all(&server);
+        }
+        followed.follow(server.clone(), std::time::Duration::from_secs(args.refresh));
+    }
     server.watch_library();
     let ended = if let Some(http) = http {
         let pages = rep_web::build_pages(&server, dashboard_options(args));

@@ -5,7 +5,7 @@ use rep_package::sync::{SyncOptions, SyncState, SyncedSkill, sync_skills};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::install_scope::{ScopeArgs, open_source_client};
+use crate::install_scope::{ScopeArgs, open_watched_client};
 use crate::output::Output;
 
 /// Restore installed skills as the lock file records them
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn sync_scope(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = args.scope.resolve()?;
-    let client = open_source_client(args.offline)?;
+    let client = open_watched_client(args.offline, output)?;
     let options = SyncOptions { is_check: args.check, is_pruned: args.prune, is_forced: args.force };
     let all = sync_skills(options, &scope, &client, &mut |note| output.warn(note))?;
     let mut exit =

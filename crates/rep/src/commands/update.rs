@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::install::{SignerQuestion, check_offered};
 use super::trust::render_changes;
 use crate::exit::{Exit, Failure};
-use crate::install_scope::{ScopeArgs, open_source_client};
+use crate::install_scope::{ScopeArgs, open_watched_client};
 use crate::output::Output;
 
 /// Update installed skills to what their sources have now
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn update_scope(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let scope = args.scope.resolve()?;
-    let client = open_source_client(false)?;
+    let client = open_watched_client(false, output)?;
     let all = find_updates(&args.names, &scope, &client, &mut |note| output.warn(note))?;
     if !args.json {
         report_updates(&all, output);

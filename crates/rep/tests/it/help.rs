@@ -53,6 +53,10 @@ const INDEX: &str = "https://skills.example";
 /// Examples that serve until they are stopped, with the address they are given here: any free port.
 const SERVERS: &[(&str, &str)] = &[
     ("rep serve --http", "rep serve --http 127.0.0.1:0"),
+    (
+        "rep serve --http --from oci://registry.example/team/all:stable",
+        "rep serve --http 127.0.0.1:0 --from oci://127.0.0.1:1/team/all:stable",
+    ),
     ("rep serve --http 0.0.0.0:8300 --token-file tokens.txt", "rep serve --http 127.0.0.1:0 --token-file tokens.txt"),
 ];
 
@@ -82,6 +86,7 @@ const BEFORE: &[(&str, &[&str])] = &[
     ("outdated", INSTALLED),
     ("pin", INSTALLED),
     ("remove", INSTALLED),
+    ("sbom", INSTALLED),
     ("secrets rm", &["printf %s secret | rep secrets set OCR_API_KEY"]),
     ("sync", INSTALLED),
     ("unpin", INSTALLED),
@@ -178,7 +183,7 @@ fn the_overview_shows_the_most_used_commands_first_and_all_others_by_group() {
       Run      exec, workflow, state, tasks, deps
       Serve    token, prompt, read
       Package  remove, sync, update, outdated, verify, pin, unpin, pack, push, key,
-               sign, hosts, export, import
+               sign, sbom, cache, hosts, export, import
       Govern   trust, untrust, enable, disable, policy, secrets, audit
 
     Run rep help COMMAND for a command, rep help GROUP for a group.

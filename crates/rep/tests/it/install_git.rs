@@ -56,6 +56,18 @@ impl GitWorld {
     }
 }
 
+#[test]
+fn a_terminal_shows_what_is_fetched() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    let url = world.url();
+    let words = ["install", &url, "--project", "project", "--yes", "--host", "codex"];
+    let (code, seen) = crate::policy::typed(&world.scratch, &words, "fetching http", b"");
+    assert!(code == 0 && seen.contains("fetching http"), "{seen}");
+}
+
 fn set_executable(repository: &TestRepository, path: &str) {
     let file = repository.folder().join(path);
     std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("the mode can be set");

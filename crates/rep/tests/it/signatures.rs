@@ -5,6 +5,7 @@ use std::process::Command;
 use rep_test_support::{ProgramRun, Registry, ScratchFolder, is_program_installed};
 use serde_json::json;
 
+use crate::policy::typed;
 use crate::registry::{lock, machine, write_skill};
 use crate::{json as parsed, run};
 
@@ -239,6 +240,23 @@ fn another_signer_than_before_needs_consent() {
     let updated = at_project(&scratch, &["update", "--yes", "--accept-signer"]);
     assert_eq!(updated.code, 0, "{updated:?}");
     assert!(scratch.read_file("project/.agents/skills/pdf/SKILL.md").contains("version: 1.1.0"));
+}
+
+#[test]
+fn a_change_of_the_signer_asks_on_a_terminal() {
+    let scratch = machine("1.0.0");
+    make_key(&scratch, "team.key");
+    make_key(&scratch, "other.key");
+    sign(&scratch, "src/pdf", "team.key");
+    assert_eq!(at_project(&scratch, &["install", "src/pdf", "--host", "codex"]).code, 0);
+    write_skill(&scratch, "pdf", "1.1.0");
+    sign(&scratch, "src/pdf", "other.key");
+    let words = ["install", "src/pdf", "--host", "codex", "--project", "project"];
+    let installed = || scratch.read_file("project/.agents/skills/pdf/SKILL.md");
+    let (code, seen) = typed(&scratch, &words, "Install it? [y/N]", b"n\n");
+    assert!(code == 3 && installed().contains("version: 1.0.0"), "{seen}");
+    let (code, seen) = typed(&scratch, &words, "Install it? [y/N]", b"y\n");
+    assert!(code == 0 && installed().contains("version: 1.1.0"), "{seen}");
 }
 
 #[test]

@@ -107,6 +107,7 @@ fn installs() {
 fn pushes(scratch: &ScratchFolder) {
     let Some(registry) = rep_test_support::Registry::start(&scratch.work_folder().join("registry")) else {
         super::skip_output("push", &["lock-file.skills.rep.manifest", "lock-file.skills.rep.wanted"]);
+        super::skip_output("audit-sources", &["audit-record.revision"]);
         return;
     };
     scratch.write_file("pushed/forms/SKILL.md", GOOD.replace("name: pdf", "name: forms\nversion: 1.0.0"));
@@ -115,6 +116,8 @@ fn pushes(scratch: &ScratchFolder) {
     let source = format!("{repository}:^1");
     prints(scratch, "install", 0, &["install", &source, "--project", "project", "--json"]);
     holds("lock-file", &scratch.work_folder().join("project/skills-lock.json"));
+    prints(scratch, "audit-sources", 0, &["audit", "--sources", "--json"]);
+    holds("audit-record", &home(scratch, ".local/share/repertoire/audit.jsonl"));
 }
 
 /// Signs a skill, trusts its signer, and installs it.
@@ -144,6 +147,11 @@ fn signs() {
     prints(&scratch, "sign", 0, &signed);
     at("install", 0, &["install", "src", "--force", "--accept-signer"]);
     holds("lock-file", &lock);
+    prints(&scratch, "audit-sources", 0, &["audit", "--sources", "--json"]);
+    holds("audit-record", &home(&scratch, ".local/share/repertoire/audit.jsonl"));
+    at("sbom", 0, &["sbom"]);
+    prints(&scratch, "cache", 0, &["cache", "list", "--json"]);
+    prints(&scratch, "cache", 0, &["cache", "clean", "--json"]);
 }
 
 /// Writes a key with a certificate that is its own root.

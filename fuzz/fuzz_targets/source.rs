@@ -1,0 +1,29 @@
+//! Reads addresses of sources, git references and patterns from any text. Nothing that git could read as an option comes
+//! through.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rep_net::HttpProxy;
+use rep_net::git::{GitReference, GitUrl};
+use rep_package::source::InstallSource;
+use rep_package::source_name::matches_pattern;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(url) = GitUrl::parse(text) {
+        assert!(!url.as_str().starts_with('-') && !url.as_str().contains([' ', '\n', '\0']));
+        assert_eq!(GitUrl::parse(url.as_str()), Ok(url));
+    }
+    if let Ok(reference) = GitReference::parse(text) {
+        assert!(!reference.as_str().starts_with('-') && !reference.as_str().contains([' ', '\n', '\0', ':']));
+    }
+    if let Ok(InstallSource::Repository(source)) = InstallSource::parse(text) {
+        assert!(!source.url.as_str().starts_with('-'));
+        assert!(!source.path.split('/').any(|part| part == ".."), "{:?}", source.path);
+    }
+    let _ = HttpProxy::parse(text);
+    if let Some((pattern, name)) = text.split_once('\n') {
+        let is_matched = matches_pattern(pattern, name);
+        assert!(is_matched || pattern != name || pattern.contains('*'));
+    }
+});
