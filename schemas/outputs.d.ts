@@ -2311,6 +2311,7 @@ export type AuditRecord =
   | RefusedRecord
   | EndRecord
   | InstallRecord
+  | SourceRecord
   | ServeRecord
   | CallRecord
   | RepairRecord
@@ -2419,6 +2420,22 @@ interface InstallRecord extends ChainedRecord {
   packages: string[];
   /** The hosts that could be reached. */
   hosts: string[];
+}
+
+/** What was done with a source of skills. */
+interface SourceRecord extends ChainedRecord {
+  /** Always `source`. */
+  kind: "source";
+  /** Who did it. */
+  who: string;
+  /** What was done. */
+  action: "fetch" | "push" | "refuse" | "verdict";
+  /** The address of the source. */
+  source: string;
+  /** The commit or digest. */
+  revision?: string;
+  /** The reason of a refusal, or the verdict on a signature. */
+  message?: string;
 }
 
 /** A server starts. */
@@ -3070,6 +3087,17 @@ export interface Installation {
     }[];
     /** The hosts it is installed for. */
     hosts: string[];
+    /** The accepted signature; null without one. */
+    signature: {
+      /** The kind of signature. */
+      kind: "model-signing" | "cosign";
+      /** The trusted signer who made it. */
+      signer: string | null;
+      /** The name in the signer's certificate. */
+      subject: string | null;
+      /** What names the key. */
+      key: string | null;
+    } | null;
     /** Where it was installed. */
     places: {
       /** The path. */
@@ -3140,6 +3168,8 @@ export interface PushedArtifacts {
     reference: string;
     /** The digest of its manifest. */
     digest: string;
+    /** Whether it was signed. */
+    signed: boolean;
   }[];
 }
 
@@ -3237,7 +3267,7 @@ export interface Verification {
     /** What differs. */
     problems: {
       /** The kind of the difference. */
-      kind: "broken" | "changed" | "extra" | "missing" | "unfit" | "unknown" | "unreadable";
+      kind: "broken" | "changed" | "extra" | "missing" | "signature" | "unfit" | "unknown" | "unreadable";
       /** The path. */
       path: string;
       /** What differs. */
@@ -3250,7 +3280,197 @@ export interface Verification {
       /** The path, host, program or name. */
       argument: string;
     }[];
+    /** The signature; null without one. */
+    signature: {
+      /** The kind of signature. */
+      kind?: "model-signing" | "cosign";
+      /** What is known about it: `refused` if the skill must not be used. */
+      verdict: "valid" | "unknown-signer" | "unchecked" | "refused";
+      /** The trusted signer who made it. */
+      signer?: string | null;
+      /** The name in the signer's certificate. */
+      subject?: string | null;
+      /** What names the key. */
+      key?: string | null;
+      /** The code of the refusal. */
+      code?: string;
+      /** Why it was refused or not checked. */
+      reason: string | null;
+    } | null;
   }[];
+}
+
+/**
+ * Whether the signature of a directory is right. Anything else than a valid one exits with 1.
+ * @output verify-signature
+ * @version 1
+ * @command rep verify --signature DIR --json
+ */
+export interface SignatureVerification {
+  /** The directory. */
+  path: string;
+  /** Whether it has a signature. */
+  signed: boolean;
+  /** Whether the signature is valid. */
+  ok: boolean;
+  /** The kind of signature. */
+  kind?: "model-signing" | "cosign";
+  /** What is known about it. */
+  verdict?: "valid" | "unknown-signer" | "unchecked" | "invalid";
+  /** The trusted signer who made it. */
+  signer?: string | null;
+  /** The name in the signer's certificate. */
+  subject?: string | null;
+  /** What names the key. */
+  key?: string | null;
+  /** Why it is wrong or was not checked. */
+  reason?: string | null;
+}
+
+/**
+ * A key pair that was made.
+ * @output key
+ * @version 1
+ * @command rep key new --json
+ */
+export interface NewKey {
+  /** The file with the private key. */
+  private: string;
+  /** The file with the public key. */
+  public: string;
+  /** The digest of the public key. */
+  fingerprint: string;
+}
+
+/**
+ * A skill that was signed.
+ * @output sign
+ * @version 1
+ * @command rep sign --json
+ */
+export interface SignedSkill {
+  /** The name of the skill. */
+  name: string;
+  /** The file with the signature. */
+  signature: string;
+  /** The number of files that it covers. */
+  files: integer;
+}
+
+/**
+ * The signers that the user trusts.
+ * @output trust-signer
+ * @version 1
+ * @command rep trust signer --json
+ */
+export interface TrustedSignerList {
+  /** The signers. */
+  signers: {
+    /** The name that the user gave. */
+    name: string;
+    /** What identifies the key or the certificates. */
+    root: string;
+    /** The patterns of sources. */
+    for: string[];
+    /** Whether skills from these sources must be signed. */
+    require: boolean;
+  }[];
+}
+
+/**
+ * The signers that a user trusts.
+ * @output signers-file
+ * @version 1
+ * @file signers.json: in the configuration directory
+ */
+export interface SignersFile {
+  /** The version of this form. */
+  version: 1;
+  /** The signers, by name. */
+  signers: Record<string, {
+    /** The patterns of sources. */
+    for: string[];
+    /** Whether skills from these sources must be signed. */
+    require: boolean;
+    /** The public key, or the certificates. */
+    pem: string;
+  }>;
+}
+
+/**
+ * What was done with sources of skills.
+ * @output audit-sources
+ * @version 1
+ * @command rep audit --sources --json
+ */
+export interface SourceRecordList {
+  /** The records, the oldest first. */
+  sources: {
+    /** When it was done. */
+    at: string;
+    /** Who did it. */
+    who: string;
+    /** What was done. */
+    action: "fetch" | "push" | "refuse" | "verdict";
+    /** The address of the source. */
+    source: string;
+    /** The commit or digest. */
+    revision?: string;
+    /** The reason of a refusal, or the verdict on a signature. */
+    message?: string;
+  }[];
+}
+
+/**
+ * What is cached, or what was removed.
+ * @output cache
+ * @version 1
+ * @command rep cache list --json
+ * @command rep cache clean --json
+ */
+export interface CacheContent {
+  /** The directory of the caches. */
+  folder: string;
+  /** The size of everything that is left. */
+  bytes: integer;
+  /** The size of what was removed, by `rep cache clean`. */
+  removed?: integer;
+  /** The caches. */
+  entries: {
+    /** What it is. */
+    kind: "blob" | "content" | "git" | "followed";
+    /** A digest, or the address of a repository. */
+    name: string;
+    /** Its size. */
+    bytes: integer;
+    /** When it was last written. */
+    used: string;
+  }[];
+}
+
+/**
+ * A bill of materials of installed skills. The schema of CycloneDX 1.6 describes the rest.
+ * @output sbom
+ * @version 1
+ * @command rep sbom --json
+ */
+export interface BillOfMaterials {
+  /** The schema of CycloneDX. */
+  $schema: string;
+  /** Always `CycloneDX`. */
+  bomFormat: "CycloneDX";
+  /** Always `1.6`. */
+  specVersion: "1.6";
+  /** A UUID that depends on the content only. */
+  serialNumber: string;
+  /** Always 1. */
+  version: integer;
+  /** The program and what is described. */
+  metadata: Record<string, unknown>;
+  /** The skills, with their files. */
+  components: Record<string, unknown>[];
+  /** Which skill requires which. */
+  dependencies: Record<string, unknown>[];
 }
 
 /**
@@ -3311,6 +3531,17 @@ export interface LockFile {
       dependency?: true;
       /** Set if updates skip it. */
       pinned?: true;
+      /** The signature, as it was when the skill was installed. */
+      signature?: {
+        /** The kind of signature. */
+        kind: "model-signing" | "cosign";
+        /** What names the key, or the certificate nearest to the root. */
+        key?: string;
+        /** The name in the signer's certificate. */
+        subject?: string;
+        /** The trusted signer who made it. */
+        signer?: string;
+      };
       /** What its code needs. */
       capabilities?: {
         /** The digest of all of it. */
