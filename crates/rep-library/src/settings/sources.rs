@@ -111,7 +111,7 @@ mod tests {
             assert_eq!(parse(text, file), Ok(expected.clone()));
         }
         assert!(parse("sources: {allow: []}\n", SourceSettingsFile::User).unwrap().allow.unwrap().is_empty());
-        for bad in ["sources: [x]", "sources: {alow: []}", "sources: {deny: ['a b']}", "sources: {allow: x}"] {
+        for bad in ["sources: [x]", "sources: {allows: []}", "sources: {deny: ['a b']}", "sources: {allow: x}"] {
             assert!(parse(bad, SourceSettingsFile::User).is_err(), "{bad}");
         }
         assert!(parse("policy: {deny: {skills: [a]}}", SourceSettingsFile::System).is_err());

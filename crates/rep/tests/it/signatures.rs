@@ -82,29 +82,29 @@ fn a_signed_directory_is_verified_with_its_key_and_every_change_is_noticed() {
 
 /// A root, and the certificate of a signer below it, written as PEM files.
 fn write_certificates(scratch: &ScratchFolder) {
-    let root_key = rcgen::KeyPair::generate_for(EC).unwrap();
-    let mut root = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    let root_key = rcgen::KeyPair::generate_for(EC).expect("it is made");
+    let mut root = rcgen::CertificateParams::new(Vec::new()).expect("it is made");
     root.distinguished_name.push(rcgen::DnType::CommonName, "Root of tests");
     root.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     root.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign];
-    let root_certificate = root.self_signed(&root_key).unwrap();
+    let root_certificate = root.self_signed(&root_key).expect("it is made");
     let issuer = rcgen::Issuer::new(root, root_key);
     let leaf = |name: &str, usages: Vec<rcgen::KeyUsagePurpose>| {
-        let key = rcgen::KeyPair::generate_for(EC).unwrap();
-        let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        let key = rcgen::KeyPair::generate_for(EC).expect("it is made");
+        let mut params = rcgen::CertificateParams::new(Vec::new()).expect("it is made");
         params.distinguished_name.push(rcgen::DnType::CommonName, name);
         params.key_usages = usages;
-        scratch.write_file(&format!("{name}.pem"), params.signed_by(&key, &issuer).unwrap().pem());
+        scratch.write_file(&format!("{name}.pem"), params.signed_by(&key, &issuer).expect("it is made").pem());
         scratch.write_file(&format!("{name}.key"), key.serialize_pem());
     };
     leaf("signer", vec![rcgen::KeyUsagePurpose::DigitalSignature]);
     leaf("agreement", vec![rcgen::KeyUsagePurpose::KeyAgreement]);
     scratch.write_file("root.pem", root_certificate.pem());
-    let other_key = rcgen::KeyPair::generate_for(EC).unwrap();
-    let mut other = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    let other_key = rcgen::KeyPair::generate_for(EC).expect("it is made");
+    let mut other = rcgen::CertificateParams::new(Vec::new()).expect("it is made");
     other.distinguished_name.push(rcgen::DnType::CommonName, "Other root");
     other.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    scratch.write_file("other.pem", other.self_signed(&other_key).unwrap().pem());
+    scratch.write_file("other.pem", other.self_signed(&other_key).expect("it is made").pem());
 }
 
 #[test]
@@ -323,11 +323,7 @@ fn cosign(scratch: &ScratchFolder, program: &str, words: &[&str]) -> bool {
         .env("HOME", scratch.work_folder())
         .env("COSIGN_PASSWORD", "")
         .output();
-    let run = run.expect("it can be started");
-    if !run.status.success() {
-        eprintln!("{program} {words:?}: {}", String::from_utf8_lossy(&run.stderr));
-    }
-    run.status.success()
+    run.expect("it can be started").status.success()
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn an_administrator_can_only_narrow_what_is_allowed() {
     assert_eq!(install().code, 0);
     settings(&scratch, "sources: {allow: []}\n");
     assert_eq!(error_code(&install()), (3, "SOURCE_DENIED".to_owned()));
-    scratch.write_file("system.yaml", "sources: {alow: ['*']}\n");
+    scratch.write_file("system.yaml", "sources: {allows: ['*']}\n");
     assert_eq!(error_code(&install()), (2, "BROKEN_SETTINGS".to_owned()), "a typing error allows nothing");
 }
 
