@@ -314,9 +314,6 @@ impl CatalogView {
         if listed == named.len() && more_listed == rest.len() {
             lines.extend(more);
             listed += more_listed;
-        } else if let Some(line) = list_names_within(&rest, room - used).filter(|_| listed == named.len()) {
-            lines.push(line);
-            listed = count;
         }
         if !lines.is_empty() {
             text.push_str(if listed == count { "Skills:\n" } else { "Often used:\n" });
@@ -429,13 +426,6 @@ fn list_within(entries: &[&CatalogEntry], room: usize) -> (Vec<String>, usize) {
     }
     let count = lines.len();
     (lines, count)
-}
-
-/// Renders the names of skills on one line, if they fit into the room.
-fn list_names_within(entries: &[&CatalogEntry], room: usize) -> Option<String> {
-    let names = entries.iter().take(INSTRUCTIONS_CHARS_MAX).map(|entry| collapse_whitespace(&entry.qualified_name));
-    let line = format!("- {}\n", names.collect::<Vec<_>>().join(", "));
-    (!entries.is_empty() && line.chars().count() <= room).then_some(line)
 }
 
 /// Lists the served files and directories of a skill.

@@ -96,8 +96,8 @@ pub(crate) struct ServerState {
     /// Why the library could not be read.
     pub(crate) load_failure: watch::Sender<Option<String>>,
     instructions_cache: Option<InstructionsCache>,
-    /// Held while instructions are stored.
-    saving: Mutex<()>,
+    /// The instructions that were stored last. Held while others are stored.
+    stored_instructions: Mutex<Option<String>>,
     pub(crate) list_changes: watch::Sender<ListChanges>,
     /// Whether new calls are refused, because the server will shut down.
     draining: AtomicBool,
@@ -219,7 +219,7 @@ impl McpServer {
             loaded: Condvar::new(),
             load_failure: watch::Sender::new(None),
             instructions_cache,
-            saving: Mutex::default(),
+            stored_instructions: Mutex::default(),
             list_changes: watch::Sender::new(ListChanges::default()),
             draining: AtomicBool::new(false),
             shutdown: watch::Sender::new(false),
@@ -336,8 +336,11 @@ impl McpServer {
     pub(crate) fn stop_watching(&self) {
         let watching = self.0.watch_handle.lock().take();
         drop(watching);
-        // The next server starts faster with what is being stored.
-        drop(self.0.saving.lock());
+        // The next server starts with the skills that were used most until now.
+        let mut stored = self.0.stored_instructions.lock();
+        if let Some(view) = self.0.loaded_view() {
+            self.0.save_instructions(&view, &mut stored);
+        }
     }
 
     /// Creates the handler of one connection.
@@ -524,17 +527,19 @@ impl ServerState {
         *self.usage.lock() = self.recorder.as_ref().map(|recorder| recorder.count_recent_skills()).unwrap_or_default();
         // Nothing else sets it.
         let _ = self.library.set(library);
-        let _saving = self.saving.lock();
+        let mut stored = self.stored_instructions.lock();
+        *stored = self.instructions_cache.as_ref().and_then(|cache| cache.text.clone());
         self.set_view(Arc::clone(&view));
-        self.save_instructions(&view);
+        self.save_instructions(&view, &mut stored);
     }
 
     /// Stores the instructions for the next server with the same options, if the skills changed.
-    fn save_instructions(&self, view: &CatalogView) {
+    fn save_instructions(&self, view: &CatalogView, stored: &mut Option<String>) {
         if let (Some(cache), Some(library)) = (&self.instructions_cache, self.library.get()) {
             let text = view.instructions(&self.favorite_skills());
-            if cache.text.as_ref() != Some(&text) {
+            if stored.as_ref() != Some(&text) {
                 (cache.save)(library, &text);
+                *stored = Some(text);
             }
         }
     }
@@ -647,7 +652,7 @@ impl ServerState {
         if old.tool_faults() != new.tool_faults() {
             log_tool_faults(&new);
         }
-        self.save_instructions(&new);
+        self.save_instructions(&new, &mut self.stored_instructions.lock());
         self.set_view(new);
         self.list_changes.send_modify(|changes| {
             changes.tools += u64::from(tools_changed);

@@ -191,22 +191,6 @@ fn a_skill_of_one_file_is_that_file_and_nothing_beside_it() {
 }
 
 #[test]
-fn instructions_name_all_skills_if_their_descriptions_do_not_fit() {
-    let scratch = ScratchFolder::new();
-    let about = "Does one of many things with great care. ".repeat(6);
-    for number in 0..25 {
-        let text = format!("---\nname: skill-with-a-long-name-{number:02}\ndescription: {about}\n---\n\n# S\n");
-        scratch.write_file(&format!("skills/skill-with-a-long-name-{number:02}/SKILL.md"), text);
-    }
-    scratch.write_file("rep.yaml", "serve: {pinned: [skill-with-a-long-name-07]}\n");
-    let mut client = Client::new(&scratch, &PATH, Era::New);
-    let answer = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
-    let text = answer.as_str().unwrap();
-    assert!(text.chars().count() <= 2048 && text.contains("- skill-with-a-long-name-07: Does one"), "{text}");
-    assert!((0..25).all(|number| text.contains(&format!("skill-with-a-long-name-{number:02}"))), "{text}");
-}
-
-#[test]
 fn instructions_stay_short_with_many_skills() {
     let scratch = ScratchFolder::new();
     for number in 0..300 {
