@@ -52,6 +52,7 @@ mod frontmatter_reader;
 pub mod hosts;
 mod library;
 mod library_stamp;
+pub mod line_diff;
 mod lookup;
 pub mod mcp_servers;
 pub mod open_files;

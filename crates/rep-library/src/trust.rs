@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use similar::TextDiff;
-
 use crate::catalog::{Catalog, LibraryOptions, TrustRequirement};
 use crate::decisions::{self, SkillContents, SkillFileChange, SkillFileState, TextRetention, UserDecisions};
+use crate::line_diff::render_unified_diff;
 use crate::settings::{self, SettingsError};
 use crate::{LibraryError, Scope};
 
@@ -124,9 +123,7 @@ impl SkillFileChange {
             (before, after) if text(before) == text(after) => {
                 format!("{from}: the file mode changed, not its text\n")
             }
-            (before, after) => {
-                TextDiff::from_lines(text(before), text(after)).unified_diff().header(&from, &to).to_string()
-            }
+            (before, after) => render_unified_diff(&text(before), &text(after), &from, &to),
         }
     }
 

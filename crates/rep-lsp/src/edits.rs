@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
+use rep_library::line_diff::{compare_lines, split_lines};
 use rep_model::Span;
 use serde_json::{Map, Value, json};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use crate::client::ClientFeatures;
-
-/// How long two versions of a text are compared. Afterwards, larger parts are replaced.
-const COMPARE_MAX: Duration = Duration::from_millis(200);
 
 /// Collects edits of several files.
 pub(crate) struct WorkspaceEdit<'a> {
@@ -74,8 +70,7 @@ impl<'a> WorkspaceEdit<'a> {
 /// Returns the smallest replacements that turn one text into another, in order. Text that does not change is not
 /// repeated: cursors stay where they are, and edits reveal nothing that they do not change.
 pub(crate) fn minimal_edits(before: &str, after: &str) -> Vec<(Span, String)> {
-    let (old, new): (Vec<&str>, Vec<&str>) =
-        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let (old, new) = (split_lines(before), split_lines(after));
     let mut edits = Vec::new();
     if old.len() == new.len() {
         let mut start = 0;
@@ -85,16 +80,11 @@ pub(crate) fn minimal_edits(before: &str, after: &str) -> Vec<(Span, String)> {
         }
         return edits;
     }
-    let deadline = Some(Instant::now() + COMPARE_MAX);
-    let offset = |index: usize| old[..index].iter().map(|line| line.len()).sum::<usize>();
-    for op in capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline) {
-        let (old_range, new_range) = (op.old_range(), op.new_range());
-        if matches!(op, DiffOp::Equal { .. }) {
-            continue;
-        }
-        let one = old[old_range.clone()].concat();
-        let two = new[new_range].concat();
-        push_trimmed(offset(old_range.start), &one, &two, &mut edits);
+    let (mut line, mut offset) = (0, 0);
+    for change in compare_lines(&old, &new) {
+        offset += old[line..change.old.start].iter().map(|line| line.len()).sum::<usize>();
+        line = change.old.start;
+        push_trimmed(offset, &old[change.old].concat(), &new[change.new].concat(), &mut edits);
     }
     edits
 }

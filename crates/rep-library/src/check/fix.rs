@@ -7,11 +7,11 @@ use rep_check::fix::{self, FixApplicability};
 use rep_check::{CheckOptions, SkillChecker};
 use rep_model::{Fault, Skill};
 use rep_storage::{WriteError, atomic};
-use similar::TextDiff;
 
 use super::path_settings::absolute_path;
 use super::{CheckError, CheckerSet, read_location};
 use crate::discovery::{self, SkillLocation};
+use crate::line_diff::render_unified_diff;
 use crate::parallel::for_each_skill;
 
 /// A file with fixes applied, not written yet.
@@ -98,13 +98,9 @@ impl FixedFile {
     /// Renders the changes as a unified diff.
     pub fn render_diff(&self) -> String {
         let (before, after) = (String::from_utf8_lossy(&self.before), String::from_utf8_lossy(&self.after));
-        let diff = TextDiff::from_lines(before.as_ref(), after.as_ref());
-        let Some((_, new_shown)) = &self.renamed else {
-            return diff.unified_diff().header(&format!("a/{}", self.shown), &format!("b/{}", self.shown)).to_string();
-        };
-        let renamed = format!("rename from {}\nrename to {new_shown}\n", self.shown);
-        let changes = diff.unified_diff().header(&format!("a/{}", self.shown), &format!("b/{new_shown}")).to_string();
-        renamed + &changes
+        let (from, to) = (&self.shown, self.renamed.as_ref().map_or(&self.shown, |(_, new_shown)| new_shown));
+        let changes = render_unified_diff(&before, &after, &format!("a/{from}"), &format!("b/{to}"));
+        if self.renamed.is_some() { format!("rename from {from}\nrename to {to}\n{changes}") } else { changes }
     }
 }
 
