@@ -83,6 +83,12 @@ impl AccessContext<'_> {
         if self.is_inside_skill(path) {
             return AccessVerdict::new(true, "the skill's own directory", "a skill may read its own files");
         }
+        // A run can list the workspace itself if it may read everything below it.
+        let is_workspace = !path.is_empty() && normalise_path(path).is_some_and(|path| path.is_empty());
+        if is_workspace && self.permissions.read.iter().any(|pattern| pattern.as_str() == "**") {
+            let reason = format!("`{path}` is the workspace, and `**` matches all of it");
+            return AccessVerdict::new(true, "permissions.filesystem.read: **", reason);
+        }
         self.check_patterns(path, &self.permissions.read, "permissions.filesystem.read")
     }
 
@@ -115,12 +121,6 @@ impl AccessContext<'_> {
 
     /// Returns whether a path matches one of the patterns, both as written and with links resolved.
     fn check_patterns(&self, path: &str, patterns: &[Glob], field: &str) -> AccessVerdict {
-        // The workspace itself is listed, and every pattern below it is `**`.
-        let is_workspace = normalise_path(path).is_some_and(|path| path.is_empty());
-        if is_workspace && let Some(pattern) = patterns.iter().find(|pattern| pattern.as_str() == "**") {
-            let by = format!("{field}: {}", pattern.as_str());
-            return AccessVerdict::new(true, by, format!("`{path}` is the workspace, and `**` matches all of it"));
-        }
         let Some(written) = self.relative_to_workspace(path) else {
             return AccessVerdict::new(false, DEFAULT_DENY, format!("`{path}` is not inside the workspace"));
         };

@@ -18,13 +18,27 @@ pub fn report_skipped(why: &str) {
 
 /// Whether a program is installed. Reports if it is not; in CI, that is a failure.
 pub fn is_program_installed(program: &str) -> bool {
-    // Searches the `PATH` instead of running the program: some programs do not support `--version`.
-    let is_there = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|at| is_executable_file(&at.join(program))));
+    let is_there = is_program_there(program);
     if !is_there {
         skip_unless_ci(&format!("{program} is not installed"));
     }
     is_there
+}
+
+/// Whether a program that other projects publish is there to compare with. Reports if it is not, which is allowed
+/// everywhere: `.ci/oracles` can fetch it only where the package indexes have it.
+pub fn is_oracle_installed(program: &str) -> bool {
+    let is_there = is_program_there(program);
+    if !is_there {
+        report_skipped(&format!("{program} is not installed; `.ci/oracles` fetches it"));
+    }
+    is_there
+}
+
+/// Searches the `PATH` instead of running the program: some programs do not support `--version`.
+fn is_program_there(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|at| is_executable_file(&at.join(program))))
 }
 
 fn is_executable_file(path: &Path) -> bool {

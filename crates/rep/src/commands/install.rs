@@ -25,10 +25,9 @@ use crate::output::Output;
 
 /// Install skills where your hosts look for them
 ///
-/// SOURCE is a directory, a .skill, .zip or .tar.gz file, a git repository (`owner/repo[/path][@skill][#ref]`, its web
-/// page, an https or ssh address), or the URL of an index. Skills are checked first, stored once, linked for each host,
-/// and recorded in skills-lock.json. A skill that `rep scan` blocks is refused. If the code of a new version needs more
-/// than the installed one, that is shown, and you are asked. No code runs. Project skills still need `rep trust`.
+/// SOURCE is a directory, an archive, a git repository (`owner/repo[/path][@skill][#ref]` or its address), an `oci://`
+/// reference or the URL of an index. Skills are checked, scanned and linked for each host; skills-lock.json records
+/// them. If a new version needs more, you are asked. No code runs. Project skills need `rep trust`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[derive(clap::Args)]
 #[command(after_help = "\
