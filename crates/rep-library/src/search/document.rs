@@ -154,9 +154,10 @@ pub(super) struct SearchVocabulary {
 }
 
 impl SearchVocabulary {
-    pub(super) fn from_terms(terms: Vec<Box<str>>) -> Self {
-        let numbers = terms.iter().cloned().zip(0..).collect();
-        Self { terms, numbers, runs: HashMap::new() }
+    /// Creates a vocabulary of words in the order of their numbers, or `None` if one is there twice.
+    pub(super) fn from_terms(terms: Vec<Box<str>>) -> Option<Self> {
+        let numbers: HashMap<Box<str>, u32> = terms.iter().cloned().zip(0..).collect();
+        (numbers.len() == terms.len()).then(|| Self { terms, numbers, runs: HashMap::new() })
     }
 
     pub(super) fn find_number(&self, term: &str) -> Option<u32> {

@@ -124,7 +124,8 @@ impl<'a> PayloadReader<'a> {
             let document = self.read_document(terms.len())?;
             documents.insert(document.location.clone(), document);
         }
-        self.rest.is_empty().then(|| IndexContents { vocabulary: SearchVocabulary::from_terms(terms), documents })
+        let vocabulary = SearchVocabulary::from_terms(terms)?;
+        self.rest.is_empty().then_some(IndexContents { vocabulary, documents })
     }
 
     fn read_document(&mut self, terms: usize) -> Option<SearchDocument> {
@@ -303,6 +304,15 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_is_listed_twice_is_inconsistent() {
+        let (terms, documents) = sample_documents();
+        let twice: Vec<Box<str>> =
+            terms.iter().map(|term| if &**term == "fill" { "form".into() } else { term.clone() }).collect();
+        let bytes = encode_index(&twice, &documents.iter().collect::<Vec<_>>());
+        assert_eq!(decode_index(&bytes).err().as_deref(), Some("it is inconsistent"));
+    }
+
+    #[test]
     fn every_cut_and_every_changed_byte_is_noticed() {
         let whole = sample_bytes();
         for length in 0..whole.len() {
@@ -357,7 +367,7 @@ mod tests {
             ..documents[1].clone()
         });
         let writer = IndexWriter::begin(&file).unwrap();
-        writer.finish(&SearchVocabulary::from_terms(terms), &documents[..1], others.into_iter()).unwrap();
+        writer.finish(&SearchVocabulary::from_terms(terms).unwrap(), &documents[..1], others.into_iter()).unwrap();
         let held = load_index(&file).unwrap();
         let kept: Vec<&[u8]> = held.documents.keys().map(Vec::as_slice).collect();
         assert_eq!(kept, [b"/7".as_slice(), b"/b"]);
@@ -383,7 +393,7 @@ mod tests {
         // A search that is interrupted here leaves nothing.
         let writer = IndexWriter::begin(&file).unwrap();
         assert_eq!(names(), ["other".to_owned(), running.clone()]);
-        writer.finish(&SearchVocabulary::from_terms(Vec::new()), &[], std::iter::empty()).unwrap();
+        writer.finish(&SearchVocabulary::default(), &[], std::iter::empty()).unwrap();
         assert_eq!(names(), ["other".to_owned(), "search.idx".to_owned(), running]);
     }
 
