@@ -22,6 +22,8 @@ use crate::validation::{SkillValidation, ValidationMode, validate_skill};
 
 /// The maximum size of a SKILL.md, UASP file or tools.json.
 pub const MAIN_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// The maximum size of a script that is read.
+const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// The maximum size of any other text file that is read.
 const TEXT_BYTES_MAX: u64 = 1024 * 1024;
 /// The maximum number of bytes read from a skill.
@@ -301,7 +303,18 @@ fn choose_read_limit(relative: &str, extent: ReadExtent, budget: u64) -> Option<
         return None;
     }
     let is_foreign = relative.split('/').any(|part| part == "node_modules");
-    (is_text_name(relative) && !is_foreign && budget > 0).then_some(TEXT_BYTES_MAX.min(budget))
+    let most = if is_script_name(relative) { SCRIPT_BYTES_MAX } else { TEXT_BYTES_MAX };
+    (is_text_name(relative) && !is_foreign && budget > 0).then_some(most.min(budget))
+}
+
+/// Returns whether a file name is that of code which a scan reads: padding must not hide it.
+fn is_script_name(relative: &str) -> bool {
+    const ENDINGS: [&str; 10] = ["bash", "cjs", "js", "jsx", "mjs", "ps1", "py", "sh", "ts", "tsx"];
+    let name = relative.rsplit('/').next().unwrap_or(relative);
+    match name.rsplit_once('.') {
+        Some((_, ending)) => ENDINGS.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok(),
+        None => true,
+    }
 }
 
 /// Returns whether a file is a main file, which is read regardless of its size.

@@ -27,6 +27,9 @@ pub(crate) fn read_skill(scanner: &mut Scanner<'_>, skill: &Skill) {
         };
         match content {
             FileContent::Bytes(bytes) => read_file(scanner, path, bytes, &place, 0),
+            FileContent::NotRead if is_code_name(path) => {
+                not_looked_at(scanner, "the file is too large, or lies in `node_modules`", &place);
+            }
             FileContent::NotRead => {}
             FileContent::TooLarge(limit) => {
                 not_looked_at(scanner, &format!("the file is larger than {limit} bytes"), &place);
@@ -111,6 +114,11 @@ fn script_language(path: &str, text: &str) -> Option<Language> {
         }
     };
     by_name.or_else(by_line)
+}
+
+/// Returns whether the name of a file says that it is code.
+fn is_code_name(path: &str) -> bool {
+    script_language(path, "").is_some() || is_unread_language(&extension(path))
 }
 
 fn is_unread_language(extension: &str) -> bool {
