@@ -31,6 +31,7 @@ mod authenticator;
 mod endpoint;
 mod failed_tokens;
 mod guard;
+mod open_access;
 mod operator;
 mod request_slots;
 mod session_owners;

@@ -23,6 +23,18 @@ pub struct BearerIdentity {
     scope: Option<TokenScope>,
     /// The skills that exist for the bearer.
     skills: SkillSet,
+    validity: TokenValidity,
+}
+
+/// How long a token is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TokenValidity {
+    /// As long as the server runs.
+    Unlimited,
+    /// While one of the user's named tokens has this digest, and is not expired.
+    WhileNamed([u8; 32]),
+    /// Until a Unix time in seconds.
+    Until(u64),
 }
 
 /// The bearer that a task, session, question or run belongs to. Without tokens, everything belongs to the same owner.
@@ -41,14 +53,14 @@ pub enum Visitor {
 }
 
 impl BearerIdentity {
-    pub(crate) fn new(name: String, scope: Option<TokenScope>, skills: SkillSet) -> Self {
-        Self { name, scope, skills }
+    pub(crate) fn new(name: String, scope: Option<TokenScope>, skills: SkillSet, validity: TokenValidity) -> Self {
+        Self { name, scope, skills, validity }
     }
 
     #[cfg(test)]
     pub(crate) fn for_test(name: &str, is_operator: bool) -> Self {
         let scope = if is_operator { TokenScope::Admin } else { TokenScope::Run };
-        Self::new(name.to_owned(), Some(scope), SkillSet::default())
+        Self::new(name.to_owned(), Some(scope), SkillSet::default(), TokenValidity::Unlimited)
     }
 
     /// Whether the bearer's token has a scope, or one that includes it.
@@ -59,6 +71,10 @@ impl BearerIdentity {
     /// Returns the skills that exist for the bearer.
     pub(crate) fn skills(&self) -> &SkillSet {
         &self.skills
+    }
+
+    pub(crate) fn validity(&self) -> TokenValidity {
+        self.validity
     }
 
     /// Returns the identity as text, as records contain it. Different bearers have different texts.

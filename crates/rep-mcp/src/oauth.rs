@@ -25,7 +25,7 @@ use ring::signature::{
 use serde_json::{Value, json};
 
 use crate::catalog_view::sha256_digest;
-use crate::identity::BearerIdentity;
+use crate::identity::{BearerIdentity, TokenValidity};
 
 /// The maximum size of a token.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
@@ -131,7 +131,13 @@ impl OAuthVerifier {
             return None;
         }
         let claims = TokenParts::parse(token)?.claims;
-        Some(BearerIdentity::new(name_bearer(&claims, token), read_scope(&claims), SkillSet::default()))
+        let validity = TokenValidity::Until(read_expiry(&claims));
+        Some(BearerIdentity::new(name_bearer(&claims, token), read_scope(&claims), SkillSet::default(), validity))
+    }
+
+    /// Whether a token that ends at a Unix time is not expired.
+    pub(crate) fn is_before(&self, end: u64) -> bool {
+        end > (self.now)().saturating_sub(LEEWAY_S)
     }
 
     /// Whether a token is accepted.
@@ -206,6 +212,12 @@ impl OAuthVerifier {
             && claims.get("nbf").is_none_or(|start| start.as_f64().is_some_and(|start| start <= latest));
         is_audience && is_current && claims.get("iss").and_then(Value::as_str) == Some(self.issuer.as_str())
     }
+}
+
+/// Returns when a token with valid claims expires, in seconds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the conversion saturates")]
+fn read_expiry(claims: &Value) -> u64 {
+    claims.get("exp").and_then(Value::as_f64).map_or(0, |end| end.ceil() as u64)
 }
 
 /// Returns the Unix time in seconds.

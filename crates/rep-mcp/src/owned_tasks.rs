@@ -55,6 +55,18 @@ impl OwnedTasks {
         self.manager.cancel_task(id)
     }
 
+    /// Cancels the tasks of an owner, and forgets them.
+    pub(crate) fn remove_all_of(&self, owner: &Owner) {
+        let own: Vec<String> = {
+            let mut owners = self.owners.lock();
+            owners.extract_if(.., |_, task| task.owner == *owner).map(|(id, _)| id).collect()
+        };
+        for id in own {
+            // A task that has ended needs no end.
+            let _ = self.manager.cancel_task(&id);
+        }
+    }
+
     fn require_owner(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
         let is_own = self.owners.lock().get(id).is_some_and(|task| task.owner == *owner);
         // The same words as the manager's.

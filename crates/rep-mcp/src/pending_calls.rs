@@ -62,6 +62,12 @@ impl PendingCalls {
         drop(removed);
     }
 
+    /// Drops the calls of an owner.
+    pub(crate) fn drop_all_of(&self, owner: &Owner) {
+        let own: Vec<_> = self.0.lock().extract_if(.., |_, call| call.caller.0 == *owner).collect();
+        drop(own);
+    }
+
     /// Drops all calls.
     pub(crate) fn clear(&self) {
         let all = std::mem::take(&mut *self.0.lock());

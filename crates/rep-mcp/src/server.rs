@@ -293,6 +293,16 @@ impl McpServer {
         });
     }
 
+    /// Ends what an owner has in this process: runs, tasks and questions.
+    pub(crate) fn end_owner(&self, owner: &Owner) {
+        self.0.tasks.remove_all_of(owner);
+        let active = self.0.active_runs.lock();
+        let own: Vec<RunStop> = active.values().filter(|run| run.owner == *owner).map(|run| run.stop.clone()).collect();
+        drop(active);
+        own.iter().for_each(RunStop::stop);
+        self.0.pending_calls.drop_all_of(owner);
+    }
+
     /// Starts the shutdown and cancels all runs.
     pub fn begin_shutdown(&self) {
         self.0.shutdown.send_replace(true);

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::failed_tokens::FailedTokens;
 use crate::connections::Connection;
-use crate::identity::BearerIdentity;
+use crate::identity::{BearerIdentity, TokenValidity};
 use crate::oauth::OAuthVerifier;
 use crate::server::McpServer;
 
@@ -84,7 +84,12 @@ impl Authenticator {
             // Enough to distinguish tokens.
             let [first, second, third, fourth, ..] = given;
             let name = format!("token {first:02x}{second:02x}{third:02x}{fourth:02x}");
-            return Some(BearerIdentity::new(name, Some(TokenScope::Admin), SkillSet::default()));
+            return Some(BearerIdentity::new(
+                name,
+                Some(TokenScope::Admin),
+                SkillSet::default(),
+                TokenValidity::Unlimited,
+            ));
         }
         if let Some(bearer) = self.named.as_ref().and_then(|named| named.find_bearer(&given)) {
             return Some(bearer);
@@ -109,6 +114,17 @@ impl Authenticator {
         bearer
     }
 
+    /// Whether a token that was accepted before would be accepted now.
+    pub(super) fn is_still_accepted(&self, validity: TokenValidity) -> bool {
+        match validity {
+            TokenValidity::Unlimited => true,
+            TokenValidity::WhileNamed(digest) => {
+                self.named.as_ref().is_some_and(|named| named.find_bearer(&digest).is_some())
+            }
+            TokenValidity::Until(end) => self.oauth.as_ref().is_some_and(|oauth| oauth.is_before(end)),
+        }
+    }
+
     /// Whether a request has a token whose bearer operates the server.
     pub(super) async fn is_operator(&self, headers: &HeaderMap) -> bool {
         let Some(token) = bearer_token(headers) else { return false };
@@ -128,7 +144,8 @@ impl NamedTokens {
         let token = find_token(&tokens, given, SystemTime::now())?;
         // A set that cannot be read must not become one of all skills.
         let skills = SkillSet::parse(token.skills.iter().map(String::as_str)).ok()?;
-        Some(BearerIdentity::new(format!("token {:?}", token.name), Some(token.scope), skills))
+        let name = format!("token {:?}", token.name);
+        Some(BearerIdentity::new(name, Some(token.scope), skills, TokenValidity::WhileNamed(*given)))
     }
 
     /// Returns the tokens. If their file cannot be read, none is accepted.

@@ -143,7 +143,7 @@ fn refuse_run(server: &McpServer, request: &Request, message: &Value) -> Option<
     Some(response)
 }
 
-fn is_event_stream(headers: &HeaderMap) -> bool {
+pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM_TYPE.as_bytes()))
 }
 

@@ -18,6 +18,7 @@ use rep_runtime::named_token::TokenScope;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 use super::authenticator::bearer_token;
+use super::open_access::{AccessLease, OpenAccess};
 use super::request_slots::RequestSlots;
 use super::session_owners::SessionOwners;
 use super::{
@@ -41,7 +42,8 @@ pub(super) struct AccessGuard {
     slots: Arc<RequestSlots>,
     bucket: Mutex<TokenBucket>,
     rate: f64,
-    sessions: SessionOwners,
+    sessions: Arc<SessionOwners>,
+    open_access: Arc<OpenAccess>,
     server: McpServer,
     pages: Option<PageRoutes>,
 }
@@ -76,6 +78,8 @@ impl AccessGuard {
         pages: Option<PageRoutes>,
         is_private: bool,
     ) -> Self {
+        let sessions = Arc::new(SessionOwners::new(sessions));
+        let open_access = OpenAccess::start(&context.authenticator, &sessions, server);
         Self {
             authenticator: Arc::clone(&context.authenticator),
             hosts: options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
@@ -86,7 +90,8 @@ impl AccessGuard {
             slots: Arc::default(),
             bucket: Mutex::new(TokenBucket { left: f64::from(options.rate), at: Instant::now() }),
             rate: f64::from(options.rate),
-            sessions: SessionOwners::new(sessions),
+            sessions,
+            open_access,
             server: server.clone(),
             pages,
         }
@@ -152,9 +157,14 @@ impl AccessGuard {
             Ok(request) => request,
             Err(refusal) => return refusal,
         };
-        if let Some(bearer) = bearer {
-            request.extensions_mut().insert(bearer);
-        }
+        let lease = match bearer {
+            Some(bearer) => {
+                let lease = self.open_access.lease(&bearer, &request);
+                request.extensions_mut().insert(bearer);
+                lease
+            }
+            None => AccessLease::unlimited(),
+        };
         if access == RequiredAccess::Protocol {
             self.sessions.hide_foreign(request.headers_mut(), &owner);
             self.server.0.sessions.store(self.sessions.count().await, Ordering::Relaxed);
@@ -163,11 +173,19 @@ impl AccessGuard {
         let Some(_slot) = self.slots.try_acquire(&owner) else {
             return refusal_response(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests; try again later");
         };
-        let response = next.run(request).await;
-        if access == RequiredAccess::Protocol {
-            self.sessions.note_started(response.headers(), owner).await;
+        let hosts: HeaderMap =
+            request.headers().get(header::HOST).map(|host| (header::HOST, host.clone())).into_iter().collect();
+        let answer = async {
+            let response = next.run(request).await;
+            if access == RequiredAccess::Protocol {
+                self.sessions.note_started(response.headers(), owner).await;
+            }
+            response
+        };
+        match lease.answer(answer).await {
+            Some(response) => lease.limit_stream(response),
+            None => self.challenge_response(&hosts),
         }
-        response
     }
 
     fn required_access(&self, path: &str) -> RequiredAccess {

@@ -74,6 +74,18 @@ impl SessionOwners {
             let _ = self.sessions.close_session(&id.into()).await;
         }
     }
+
+    /// Ends all sessions of an owner, with their streams.
+    pub(super) async fn end_all_of(&self, owner: &Owner) {
+        let own: Vec<String> = {
+            let mut owners = self.owners.lock();
+            owners.extract_if(.., |_, session| session.owner == *owner).map(|(id, _)| id).collect()
+        };
+        for id in own {
+            // A session that has ended in the meantime needs no end.
+            let _ = self.sessions.close_session(&id.into()).await;
+        }
+    }
 }
 
 /// Removes the sessions above a maximum: each time the idlest one of the owner that has the most.

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use rep_test_support::{DEADLINE, ScratchFolder, wait_for, wait_until};
 use serde_json::{Value, json};
 
-use super::serve::{Client, Era, Server, start};
+use super::serve::{Client, Era, Server, meta, start};
 use super::serve_http::{ask_new, listening, post, request};
-use super::serve_owners::{ask_as, sign_in};
+use super::serve_owners::{Issuer, OAUTH, ask_as, sign_in};
 use super::serve_runs::{RUN, tools};
 use super::{json as parsed, rep, run};
 
@@ -90,6 +90,158 @@ fn a_named_token_closes_the_server_and_its_revocation_counts_at_once() {
     assert!(lines.any(|line| line.expect("the server is there").contains("listening on")));
 }
 
+/// Sends a request and returns its connection when the first words of the answer have arrived.
+fn open_stream(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(DEADLINE)).expect("the deadline is not zero");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    stream.write_all(head.as_bytes()).expect("the server reads requests");
+    stream
+}
+
+/// Reads from a stream until it contains a text.
+fn hear(stream: &mut TcpStream, text: &str) {
+    let (mut heard, mut bytes) = (String::new(), [0; 1024]);
+    while !heard.contains(text) {
+        let count = stream.read(&mut bytes).expect("an answer within the deadline");
+        assert!(count > 0, "{heard}");
+        heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+}
+
+/// The rest of a stream, which must end.
+fn hear_end(mut stream: TcpStream) -> String {
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).expect("the stream ends within the deadline");
+    String::from_utf8_lossy(&rest).into_owned()
+}
+
+/// A client with a named token that may run tools.
+struct TokenClient<'a> {
+    address: &'a str,
+    token: String,
+    bearer: String,
+}
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+impl<'a> TokenClient<'a> {
+    fn new(scratch: &ScratchFolder, address: &'a str, name: &str) -> Self {
+        let token = make_token(scratch, &[name, "--scope", "run"]);
+        Self { address, bearer: format!("Bearer {token}"), token }
+    }
+
+    fn ask(&self, method: &str, params: Value) -> Value {
+        ask_as(self.address, &self.token, &json!({ "extensions": { TASKS: {} } }), method, params)
+    }
+
+    /// Starts a session and returns its id.
+    fn start_session(&self) -> String {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+        let begun = post(self.address, &[("Authorization", &self.bearer)], &hello.to_string());
+        let session = begun.header("mcp-session-id").expect("the revision has sessions").to_owned();
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
+        assert_eq!(post(self.address, &self.session_headers(&session), &ready).status, 202);
+        session
+    }
+
+    fn session_headers<'b>(&'b self, session: &'b str) -> [(&'b str, &'b str); 3] {
+        [("Authorization", &self.bearer), ("Mcp-Session-Id", session), ("MCP-Protocol-Version", "2025-11-25")]
+    }
+
+    fn new_headers<'b>(&'b self, method: &'b str) -> [(&'b str, &'b str); 5] {
+        [
+            ("Authorization", &self.bearer),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+        ]
+    }
+
+    /// Subscribes to changes of the list of tools.
+    fn subscribe(&self) -> TcpStream {
+        let params = json!({ "_meta": meta(&json!({})), "notifications": { "toolsListChanged": true } });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params });
+        let headers = self.new_headers("subscriptions/listen");
+        let mut stream = open_stream(self.address, "POST", "/mcp", &headers, &body.to_string());
+        hear(&mut stream, "notifications/subscriptions/acknowledged");
+        stream
+    }
+
+    /// Sends a call that ends only if it is cancelled.
+    fn call_forever(&self) -> TcpStream {
+        let params = json!({ "name": "plain__forever", "arguments": {}, "_meta": meta(&json!({})) });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let headers = [&self.new_headers("tools/call")[..], &[("Mcp-Name", "plain__forever")]].concat();
+        open_stream(self.address, "POST", "/mcp", &headers, &body.to_string())
+    }
+
+    /// Starts a task and returns its id.
+    fn start_task(&self) -> String {
+        let made = self.ask("tools/call", json!({ "name": "plain__forever", "arguments": {} }))["result"].clone();
+        made["taskId"].as_str().or(made["task"]["taskId"].as_str()).expect("a task has an id").to_owned()
+    }
+}
+
+#[test]
+fn what_a_token_opened_ends_with_the_token() {
+    let scratch = ScratchFolder::new();
+    tools(&scratch);
+    let (_server, address) = guarded_server(&scratch);
+    let [lost, kept] = ["lost", "kept"].map(|name| TokenClient::new(&scratch, &address, name));
+    let session = lost.start_session();
+    let headers = [&lost.session_headers(&session)[..], &[("Accept", "text/event-stream")]].concat();
+    let mut session_stream = open_stream(&address, "GET", "/mcp", &headers, "");
+    hear(&mut session_stream, "200 OK");
+    let cookie = sign_in(&address, &lost.token);
+    let mut page = open_stream(&address, "GET", "/events", &[("Cookie", &cookie)], "");
+    hear(&mut page, "event: hello");
+    let (lost_news, mut kept_news) = (lost.subscribe(), kept.subscribe());
+    let (call, lost_task, kept_task) = (lost.call_forever(), lost.start_task(), kept.start_task());
+
+    assert_eq!(run(&scratch, &["token", "revoke", "lost"]).code, 0);
+    for stream in [session_stream, lost_news, page, call] {
+        let rest = hear_end(stream);
+        assert!(!rest.contains("\"result\""), "{rest}");
+    }
+    wait_until("both runs have ended, and are recorded", DEADLINE, || {
+        let runs = parsed(&run(&scratch, &["audit", "--json"]))["runs"].clone();
+        runs.as_array().expect("a list").iter().filter(|run| run.to_string().contains("CANCELLED")).count() == 2
+    });
+    // A token that gets the same name finds nothing of it.
+    let again = TokenClient::new(&scratch, &address, "lost");
+    let gone = again.ask("tasks/get", json!({ "taskId": lost_task }));
+    assert_eq!(gone["error"]["code"], -32602, "{gone}");
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }).to_string();
+    assert_eq!(post(&address, &again.session_headers(&session), &list).status, 404);
+    // The other token lost nothing.
+    let task = kept.ask("tasks/get", json!({ "taskId": kept_task }))["result"].clone();
+    assert_eq!(task["status"], "working", "{task}");
+    std::fs::remove_dir_all(scratch.work_folder().join("skills/writer")).expect("it is there");
+    hear(&mut kept_news, "notifications/tools/list_changed");
+}
+
+#[test]
+fn a_stream_ends_when_the_token_of_an_authorization_server_expires() {
+    let scratch = ScratchFolder::new();
+    tools(&scratch);
+    let issuer = Issuer::new(&scratch);
+    let (_server, address) = listening(&scratch, &[&RUN[..], &OAUTH].concat());
+    // The server tolerates a clock that differs by 30 seconds, so this token ends in two.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is after 1970").as_secs();
+    let token = issuer.token(&json!({ "sub": "ann", "exp": now - 28 }));
+    let cookie = sign_in(&address, &token);
+    let mut page = open_stream(&address, "GET", "/events", &[("Cookie", &cookie)], "");
+    hear(&mut page, "event: hello");
+    hear_end(page);
+}
+
 #[test]
 fn a_scope_allows_what_it_says() {
     let scratch = ScratchFolder::new();
@@ -106,7 +258,7 @@ fn a_scope_allows_what_it_says() {
     assert_eq!((sees(&run_too), sees(&admin)), ([true; 4], [true; 4]));
     for name in ["plain__echo", "run_skill_script", "run_skill_tool"] {
         let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
-            "name": name, "arguments": {}, "_meta": super::serve::meta(&json!({})) } });
+            "name": name, "arguments": {}, "_meta": meta(&json!({})) } });
         let bearer = format!("Bearer {read}");
         let headers = [
             ("Authorization", bearer.as_str()),
@@ -298,7 +450,7 @@ fn runs_of_one_bearer_leave_room_for_those_of_others() {
     }
     // A call that waits says so.
     let mut params = forever.clone();
-    params["_meta"] = super::serve::meta(&json!({}));
+    params["_meta"] = meta(&json!({}));
     params["_meta"]["progressToken"] = json!("mine");
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
     let mut stream = TcpStream::connect(&address).expect("the server is there");
