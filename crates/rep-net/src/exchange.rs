@@ -9,6 +9,7 @@ use ureq::Agent;
 use ureq::http;
 
 use crate::connector::{EgressConnector, WrappedError};
+use crate::progress::{DownloadObserver, ObservedStream};
 use crate::proxy::HttpProxy;
 use crate::response::HttpResponse;
 use crate::{NetError, NetErrorCode};
@@ -74,6 +75,7 @@ pub(crate) struct HttpExchange {
     egress: EgressConnector,
     bytes_max: u64,
     until: Instant,
+    observer: Option<DownloadObserver>,
 }
 
 impl HttpExchange {
@@ -94,6 +96,11 @@ impl HttpExchange {
         Self::with_connector(egress, self.bytes_max, self.until)
     }
 
+    /// Reports how much of a response has arrived. Called last, because the other settings make a new exchange.
+    pub(crate) fn observed_by(self, observer: Option<DownloadObserver>) -> Self {
+        Self { observer, ..self }
+    }
+
     fn with_connector(egress: EgressConnector, bytes_max: u64, until: Instant) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -104,7 +111,8 @@ impl HttpExchange {
             .max_response_header_size(HEAD_BYTES_MAX)
             .user_agent(concat!("repertoire/", env!("CARGO_PKG_VERSION")))
             .build();
-        Self { agent: Agent::with_parts(config, egress.clone(), egress.clone()), egress, bytes_max, until }
+        let agent = Agent::with_parts(config, egress.clone(), egress.clone());
+        Self { agent, egress, bytes_max, until, observer: None }
     }
 
     /// Sends a request, follows redirects and retries, within the limits. Ends early when `stopped` is dropped.
@@ -184,8 +192,12 @@ impl HttpExchange {
             None => self.agent.run(builder.body(()).map_err(unfit)?),
         };
         let (head, body) = response.map_err(convert_client_error)?.into_parts();
+        let is_success = head.status.is_success();
+        let total = body.content_length();
+        let observer = self.observer.as_ref().filter(|_| is_success);
+        let mut stream = ObservedStream::new(body.into_reader().take(self.bytes_max + 1), observer, total);
         let mut bytes = Vec::new();
-        body.into_reader().take(self.bytes_max + 1).read_to_end(&mut bytes).map_err(|error| {
+        stream.read_to_end(&mut bytes).map_err(|error| {
             let message = format!("the response ended early: {error}");
             NetError::new(NetErrorCode::InvalidResponse, message).retriable()
         })?;

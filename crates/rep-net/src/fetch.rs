@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::HttpOrigin;
 
 use crate::exchange::HttpExchange;
+use crate::progress::DownloadObserver;
 use crate::proxy::HttpProxy;
 use crate::response::HttpResponse;
 use crate::{NetError, NetErrorCode, OutgoingRequest};
@@ -30,18 +31,29 @@ pub struct FetchError {
 
 /// Fetches a file of at most `bytes_max` bytes.
 pub fn fetch_file(url: &str, bytes_max: u64) -> Result<Vec<u8>, FetchError> {
-    fetch_file_through(None, url, bytes_max)
+    fetch_file_with(&FetchOptions::default(), url, bytes_max)
 }
 
-/// Fetches a file of at most `bytes_max` bytes, through a proxy if there is one.
-pub fn fetch_file_through(proxy: Option<&HttpProxy>, url: &str, bytes_max: u64) -> Result<Vec<u8>, FetchError> {
+/// How a file is fetched.
+#[derive(Clone, Debug, Default)]
+pub struct FetchOptions {
+    /// The proxy for other machines.
+    pub proxy: Option<HttpProxy>,
+    /// Is told how much has arrived.
+    pub observer: Option<DownloadObserver>,
+}
+
+/// Fetches a file of at most `bytes_max` bytes with these options.
+pub fn fetch_file_with(options: &FetchOptions, url: &str, bytes_max: u64) -> Result<Vec<u8>, FetchError> {
     let failed = |reason: String| FetchError { url: url.to_owned(), reason };
     let origin = check_server_url(url).map_err(failed)?;
     let sent = OutgoingRequest::get(url);
     let run = move |exchange: &HttpExchange, stopped: &Receiver<()>| exchange.send_and_follow(sent, stopped);
     let rule = HostRule { host: origin.host.clone(), port: Some(origin.port) };
     let until = Instant::now() + FETCH_TIMEOUT;
-    let exchange = HttpExchange::new(&[rule], HostResolver::system(), bytes_max, until).through_proxy(proxy.cloned());
+    let exchange = HttpExchange::new(&[rule], HostResolver::system(), bytes_max, until)
+        .through_proxy(options.proxy.clone())
+        .observed_by(options.observer.clone());
     let answer = run_on_exchange(exchange, FETCH_TIMEOUT, run).map_err(|failure| failed(failure.message))?;
     if answer.status == 200 {
         Ok(answer.body)

@@ -22,6 +22,7 @@ pub use address::{GitReference, GitUrl};
 pub use changes::list_changed_files;
 pub use tree::{GitTreeEntry, GitTreeEntryKind, parse_tree_listing};
 
+use crate::fetch::FetchOptions;
 use crate::program::{ProgramCall, ProgramError, ProgramInput, ProgramOutput, run_program};
 
 /// The time limit for fetching, and for reading the cache.
@@ -32,7 +33,7 @@ const REPOSITORY_BYTES_MAX: u64 = 2 << 30;
 /// The maximum size of a listing of files or of references.
 const LISTING_BYTES_MAX: u64 = 64 << 20;
 /// How often the size of a growing repository is checked.
-const SIZE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+const SIZE_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum length of git's message in an error.
 const MESSAGE_CHARS_MAX: usize = 400;
 
@@ -60,12 +61,15 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "fetch.recurseSubmodules=false",
+    // Everything that is fetched is in a pack, whose size is bounded and reported while it grows.
+    "fetch.unpackLimit=1",
     "fetch.writeCommitGraph=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "protocol.version=2",
     "submodule.recurse=false",
     "transfer.bundleURI=false",
+    "transfer.unpackLimit=1",
 ];
 
 /// Why a repository could not be read.
@@ -131,8 +135,9 @@ impl From<ProgramError> for GitError {
 #[derive(Clone, Debug)]
 pub struct GitCache {
     folder: PathBuf,
-    /// The proxy for `https`, if the settings name one. Otherwise git's own configuration applies.
-    proxy: Option<String>,
+    /// The proxy for `https`, if the settings name one; otherwise git's own configuration applies. And what is told how much
+    /// of a commit has arrived.
+    options: FetchOptions,
 }
 
 /// A reference of a remote repository.
@@ -154,8 +159,8 @@ pub struct CachedCommit {
 
 impl GitCache {
     /// Opens a cache in a directory, which is created when something is fetched.
-    pub fn new(folder: PathBuf, proxy: Option<String>) -> Self {
-        Self { folder, proxy }
+    pub fn new(folder: PathBuf, options: FetchOptions) -> Self {
+        Self { folder, options }
     }
 
     /// Returns the cached commit with this full id, without a connection.
@@ -239,6 +244,7 @@ impl GitCache {
                 Ok(()) | Err(_) => {}
             }
         }
+        remove_unfinished_packs(&repository.join("objects/pack")).map_err(failed)?;
         // The address, for listings of the cache.
         rep_storage::atomic::write_cache_file(&repository.with_extension("url"), url.as_str().as_bytes())
             .map_err(failed)?;
@@ -247,7 +253,7 @@ impl GitCache {
 
     fn connection_settings(&self, url: &GitUrl) -> Vec<OsString> {
         let mut settings: Vec<String> = Vec::new();
-        settings.extend(self.proxy.as_ref().map(|proxy| format!("http.proxy={proxy}")));
+        settings.extend(self.options.proxy.as_ref().map(|proxy| format!("http.proxy={}", proxy.to_url())));
         if url.is_loopback() {
             settings.push("http.followRedirects=false".to_owned());
         }
@@ -270,18 +276,29 @@ impl GitCache {
         arguments.extend(wanted.iter().map(OsString::from));
         let held = lock.try_clone().map_err(|error| GitError::new(GitErrorKind::Failed, error.to_string()))?;
         let call = build_call(arguments, url.allowed_protocols(), FETCH_TIMEOUT, ProgramInput::Held(held));
-        let mut next_check = Instant::now() + SIZE_CHECK_INTERVAL;
+        let before = measure_packs(repository);
+        let mut next_check = Instant::now();
         let output = run_program(call, &mut || {
             if Instant::now() < next_check {
                 return Ok(());
             }
             next_check = Instant::now() + SIZE_CHECK_INTERVAL;
-            if measure_packs(repository) > REPOSITORY_BYTES_MAX {
+            let size = measure_packs(repository);
+            if size > REPOSITORY_BYTES_MAX {
                 return Err(format!("`{url}` was not fetched: it is larger than {} GiB", REPOSITORY_BYTES_MAX >> 30));
+            }
+            if let Some(observer) = &self.options.observer {
+                observer.report(size.saturating_sub(before), None);
             }
             Ok(())
         })?;
-        if output.is_success { Ok(()) } else { Err(explain_failure(&output, url, wanted.first().map(String::as_str))) }
+        if !output.is_success {
+            return Err(explain_failure(&output, url, wanted.first().map(String::as_str)));
+        }
+        if let Some(observer) = &self.options.observer {
+            observer.report(measure_packs(repository).saturating_sub(before), None);
+        }
+        Ok(())
     }
 }
 
@@ -379,6 +396,16 @@ fn missing_reference(url: &GitUrl, name: &str) -> GitError {
     GitError::new(GitErrorKind::NoReference, format!("`{url}` has no branch, tag or commit `{name}`"))
 }
 
+/// Removes the packs that were being received when git was stopped.
+#[expect(clippy::disallowed_methods, reason = "this module owns the cache of repositories")]
+fn remove_unfinished_packs(folder: &Path) -> io::Result<()> {
+    let Ok(files) = fs::read_dir(folder) else { return Ok(()) };
+    for file in files.flatten().filter(|file| file.file_name().as_encoded_bytes().starts_with(b"tmp_")) {
+        fs::remove_file(file.path())?;
+    }
+    Ok(())
+}
+
 /// Returns the size of the packs of a repository, with those that are being received.
 #[expect(clippy::disallowed_methods, reason = "this module owns the cache of repositories")]
 fn measure_packs(repository: &Path) -> u64 {
@@ -451,7 +478,43 @@ fn explain_failure(output: &ProgramOutput, url: &GitUrl, wanted: Option<&str>) -
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use rep_test_support::{GitServer, ScratchFolder, TestRepository, is_program_installed};
+
     use super::*;
+    use crate::progress::{DownloadObserver, DownloadProgress};
+
+    #[test]
+    fn what_is_fetched_is_one_pack_whose_size_is_reported() {
+        if !is_program_installed("git") {
+            return;
+        }
+        let scratch = ScratchFolder::new();
+        let root = scratch.work_folder().join("srv");
+        let repository = TestRepository::create(&root.join("skills"));
+        repository.write_file("SKILL.md", "---\nname: pdf\n---\n");
+        let commit = repository.commit_all("first");
+        let url = GitUrl::parse(&GitServer::start(&root, None).url("skills")).unwrap();
+        let seen: Arc<Mutex<Vec<DownloadProgress>>> = Arc::default();
+        let known = seen.clone();
+        let observer = DownloadObserver::new(move |progress| known.lock().unwrap().push(progress));
+        let options = FetchOptions { observer: Some(observer), ..FetchOptions::default() };
+        let cache = GitCache::new(scratch.work_folder().join("cache"), options);
+        // What a stopped fetch left behind does not count, and is removed.
+        let folder = cache.repository_folder(&url);
+        drop(cache.open_repository(&folder, &url).unwrap());
+        let unfinished = folder.join("objects/pack/tmp_pack_x");
+        std::fs::write(&unfinished, [0; 5000]).unwrap();
+        assert_eq!(cache.fetch(&url, None).unwrap().id, commit);
+        let received = seen.lock().unwrap().last().expect("it is told").received_bytes;
+        assert_eq!(received, measure_packs(&folder));
+        assert!((100..5000).contains(&received), "{received}");
+        assert!(!unfinished.exists());
+        let loose =
+            std::fs::read_dir(folder.join("objects")).unwrap().flatten().filter(|entry| entry.file_name().len() == 2);
+        assert_eq!(loose.count(), 0, "its size is bounded, so it must not be unpacked");
+    }
 
     #[test]
     fn references_of_a_server_are_read() {

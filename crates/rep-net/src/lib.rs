@@ -26,6 +26,7 @@ pub mod model;
 pub mod oci;
 mod origin;
 mod program;
+mod progress;
 mod proxy;
 mod response;
 mod send;
@@ -36,6 +37,7 @@ use rep_permissions::HostRule;
 
 pub use exchange::{HttpHeader, OutgoingRequest};
 pub use origin::{HttpMethod, HttpOrigin};
+pub use progress::{DownloadObserver, DownloadProgress};
 pub use proxy::HttpProxy;
 pub use response::HttpResponse;
 pub use send::{SendOptions, SendOutcome, send_request};

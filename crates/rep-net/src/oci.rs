@@ -27,8 +27,7 @@ pub use reference::{OCI_SCHEME, OciReference, OciRepository, OciSelector, check_
 pub use transfer::FetchedManifest;
 
 use crate::exchange::{HttpExchange, HttpHeader, OutgoingRequest};
-use crate::fetch::run_on_exchange;
-use crate::proxy::HttpProxy;
+use crate::fetch::{FetchOptions, run_on_exchange};
 use crate::response::HttpResponse;
 use crate::{HttpMethod, HttpOrigin, NetError, NetErrorCode};
 use reference::is_loopback_host;
@@ -89,8 +88,8 @@ pub struct OciClientOptions {
     pub credentials: CredentialFiles,
     /// A directory for content that was fetched, by digest.
     pub cache: Option<PathBuf>,
-    /// The proxy for other machines.
-    pub proxy: Option<HttpProxy>,
+    /// The proxy for other machines, and what is told how much of a blob has arrived.
+    pub fetch: FetchOptions,
     /// The repositories that are pulled from others: the start of an address, and what replaces it.
     pub mirrors: Vec<(String, String)>,
 }
@@ -134,6 +133,8 @@ struct RegistryRequest<'a> {
     body: Option<Vec<u8>>,
     action: RepositoryAction,
     bytes_max: u64,
+    /// Whether it is reported how much of the answer has arrived.
+    is_observed: bool,
 }
 
 impl<'a> RegistryRequest<'a> {
@@ -146,6 +147,7 @@ impl<'a> RegistryRequest<'a> {
             body: None,
             action: RepositoryAction::Pull,
             bytes_max: ANSWER_BYTES_MAX,
+            is_observed: false,
         }
     }
 }
@@ -175,14 +177,15 @@ impl OciClient {
         let scope = authentication::repository_scope(&repository.name, request.action);
         let key = (repository.registry.clone(), scope);
         let known = self.state.lock().authorizations.get(&key).cloned();
-        let proxy = self.options.proxy.as_ref();
-        let answer = send_with(&url, request, known.as_deref(), proxy)?;
+        let observer = self.options.fetch.observer.clone().filter(|_| request.is_observed);
+        let options = FetchOptions { observer, ..self.options.fetch.clone() };
+        let answer = send_with(&url, request, known.as_deref(), &options)?;
         if answer.status != 401 {
             return Ok(answer);
         }
         let challenge = answer.header("www-authenticate").unwrap_or_default().to_owned();
         let authorization = self.authenticate(repository, &base, &challenge, &key.1)?;
-        let again = send_with(&url, request, Some(&authorization), proxy)?;
+        let again = send_with(&url, request, Some(&authorization), &options)?;
         if again.status == 401 {
             return Err(unauthorized(repository, "the registry refuses the stored credentials"));
         }
@@ -214,7 +217,8 @@ impl OciClient {
         } else {
             // A server with TLS answers a plain request with status 400, or not with HTTP.
             let probe = OutgoingRequest { is_idempotent: false, ..OutgoingRequest::get(format!("http://{host}/v2/")) };
-            let answer = exchange_once(probe, ANSWER_BYTES_MAX, HostTrust::Named, PROBE_TIMEOUT, None);
+            let options = FetchOptions::default();
+            let answer = exchange_once(probe, ANSWER_BYTES_MAX, HostTrust::Named, PROBE_TIMEOUT, &options);
             if let Err(error) = &answer
                 && error.code == NetErrorCode::ConnectionFailed
                 && error.is_unsent
@@ -232,7 +236,7 @@ fn send_with(
     url: &str,
     request: &RegistryRequest<'_>,
     authorization: Option<&str>,
-    proxy: Option<&HttpProxy>,
+    options: &FetchOptions,
 ) -> Result<HttpResponse, OciError> {
     let header =
         |name: &str, value: &str, is_secret| HttpHeader { name: name.to_owned(), value: value.to_owned(), is_secret };
@@ -246,7 +250,7 @@ fn send_with(
         has_secret_body: false,
         is_idempotent: request.method.is_idempotent(),
     };
-    exchange_once(outgoing, request.bytes_max, HostTrust::Named, REQUEST_TIMEOUT, proxy)
+    exchange_once(outgoing, request.bytes_max, HostTrust::Named, REQUEST_TIMEOUT, options)
         .map_err(|error| registry_failure(&request.repository.registry, &error))
 }
 
@@ -257,7 +261,7 @@ fn follow_redirects(
     mut url: String,
     mut answer: HttpResponse,
     bytes_max: u64,
-    proxy: Option<&HttpProxy>,
+    options: &FetchOptions,
 ) -> Result<HttpResponse, OciError> {
     let refused = |reason: &str| {
         let message = format!("`{}` redirected to another server: {reason}", from.registry);
@@ -275,7 +279,7 @@ fn follow_redirects(
         let (own, _) = HttpOrigin::split_url(&url).map_err(|reason| refused(&reason))?;
         let is_same_host = own.host == origin.host || (from.is_loopback() && is_loopback_host(&origin));
         let trust = if is_same_host { HostTrust::Named } else { HostTrust::Foreign };
-        answer = exchange_once(OutgoingRequest::get(next.as_str()), bytes_max, trust, REQUEST_TIMEOUT, proxy)
+        answer = exchange_once(OutgoingRequest::get(next.as_str()), bytes_max, trust, REQUEST_TIMEOUT, options)
             .map_err(|error| registry_failure(&origin.host, &error))?;
         url = next;
     }
@@ -295,17 +299,18 @@ fn exchange_once(
     bytes_max: u64,
     trust: HostTrust,
     timeout: Duration,
-    proxy: Option<&HttpProxy>,
+    options: &FetchOptions,
 ) -> Result<HttpResponse, NetError> {
     let invalid = |reason: String| NetError::new(NetErrorCode::InvalidArgument, reason);
     let origin = crate::fetch::check_server_url(&sent.url).map_err(invalid)?;
     let rules = [HostRule { host: origin.host.clone(), port: Some(origin.port) }];
     let until = Instant::now() + timeout;
     let mut exchange =
-        HttpExchange::new(&rules, HostResolver::system(), bytes_max, until).through_proxy(proxy.cloned());
+        HttpExchange::new(&rules, HostResolver::system(), bytes_max, until).through_proxy(options.proxy.clone());
     if trust == HostTrust::Named {
         exchange = exchange.allowing_private_addresses();
     }
+    let exchange = exchange.observed_by(options.observer.clone());
     run_on_exchange(exchange, timeout, move |exchange, stopped| exchange.send_without_redirects(&sent, stopped))
 }
 

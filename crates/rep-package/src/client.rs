@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rep_net::HttpProxy;
+use rep_net::fetch::FetchOptions;
 use rep_net::git::{CachedCommit, GitCache, GitReference, GitUrl, RemoteReference};
 use rep_net::oci::{CredentialFiles, OciClient, OciClientOptions, OciRepository};
+use rep_net::{DownloadObserver, DownloadProgress};
 
 use crate::content_store::ContentStore;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::lock::InstallOrigin;
 use crate::signers::TrustedSigners;
 use crate::source_name::{list_source_names, repository_names};
-use crate::source_rules::{SourceRules, address_names, registry_names};
+use crate::source_rules::{SourceMirror, SourceRules, address_names, registry_names};
 
 /// Fetches from sources on other machines.
 #[derive(Debug)]
@@ -24,6 +25,7 @@ pub struct SourceClient {
     rules: SourceRules,
     recorder: Option<SourceRecorder>,
     progress: Option<FetchProgress>,
+    fetch: FetchOptions,
     folder: PathBuf,
     is_offline: bool,
     /// The cache of a user without a cache directory. It is removed with the client.
@@ -55,19 +57,25 @@ impl SourceClient {
         let scratch = if options.cache.is_some() { None } else { Some(tempfile::tempdir().map_err(no_cache_error)?) };
         let own = scratch.as_ref().map(|scratch| scratch.path().to_owned());
         let folder = options.cache.map(|cache| cache.join("packages")).or(own).unwrap_or_default();
+        let observer = options
+            .progress
+            .clone()
+            .map(|FetchProgress(show)| DownloadObserver::new(move |progress| show(FetchEvent::Received(progress))));
+        let fetch = FetchOptions { proxy: options.rules.proxy().cloned(), observer };
         Ok(Self {
-            git: GitCache::new(folder.join("git"), options.rules.proxy().map(HttpProxy::to_url)),
+            git: GitCache::new(folder.join("git"), fetch.clone()),
             content: ContentStore::new(folder.join("content")),
             registries: OciClient::new(OciClientOptions {
                 credentials: options.credentials,
                 cache: Some(folder.join("blobs")),
-                proxy: options.rules.proxy().cloned(),
+                fetch: fetch.clone(),
                 mirrors: options.rules.mirrors(),
             }),
             signers: options.signers,
             rules: options.rules,
             recorder: options.recorder,
             progress: options.progress,
+            fetch,
             is_offline: options.is_offline,
             folder,
             _scratch: scratch,
@@ -96,7 +104,13 @@ impl SourceClient {
 
     /// Returns the client for registries. Offline, none can be used.
     pub(crate) fn registries(&self, repository: &OciRepository) -> Result<&OciClient, PackageError> {
-        self.check_names(&registry_names(repository), &repository.to_string())?;
+        let address = repository.to_string();
+        self.check_names(&registry_names(repository), &address)?;
+        if let Some(mirror) = self.rules.find_mirror(&address)
+            && let Ok(other) = OciRepository::parse(&mirror.address)
+        {
+            self.check_mirror(&mirror, &registry_names(&other))?;
+        }
         if self.is_offline { Err(offline_error(&repository.to_string())) } else { Ok(&self.registries) }
     }
 
@@ -135,7 +149,11 @@ impl SourceClient {
             return Err(offline_error(url));
         }
         let mirror = self.rules.find_mirror(url);
-        let fetch = || rep_net::fetch::fetch_file_through(self.rules.proxy(), mirror.as_deref().unwrap_or(url), most);
+        if let Some(mirror) = &mirror {
+            self.check_mirror(mirror, &address_names(&mirror.address))?;
+        }
+        let address = mirror.as_ref().map_or(url, |mirror| mirror.address.as_str());
+        let fetch = || rep_net::fetch::fetch_file_with(&self.fetch, address, most);
         let bytes = self
             .show_progress(url, fetch)
             .map_err(|error| PackageError::new(PackageErrorCode::FetchFailed, error.to_string()))?;
@@ -144,12 +162,7 @@ impl SourceClient {
     }
 
     fn check_repository(&self, url: &GitUrl) -> Result<(), PackageError> {
-        let kind = match url.server().as_str() {
-            "github.com" => "github",
-            "gitlab.com" => "gitlab",
-            _ => "git",
-        };
-        self.check_names(&repository_names(kind, &url.server(), url.repository_path(), url.as_str()), url.as_str())
+        self.check_names(&url_names(url), url.as_str())
     }
 
     /// Fails if the rules do not allow the source of a skill.
@@ -159,7 +172,14 @@ impl SourceClient {
     }
 
     fn check_names(&self, names: &[String], shown: &str) -> Result<(), PackageError> {
-        let checked = self.rules.check(names, shown);
+        self.record_refusal(self.rules.check(names, shown), shown)
+    }
+
+    fn check_mirror(&self, mirror: &SourceMirror, names: &[String]) -> Result<(), PackageError> {
+        self.record_refusal(self.rules.check_mirror(mirror, names), &mirror.address)
+    }
+
+    fn record_refusal(&self, checked: Result<(), PackageError>, shown: &str) -> Result<(), PackageError> {
         if let Err(error) = &checked {
             self.record(SourceAction::Refuse, shown, "", &error.message)?;
         }
@@ -168,21 +188,20 @@ impl SourceClient {
 
     fn find_repository_mirror(&self, url: &GitUrl) -> Result<Option<GitUrl>, PackageError> {
         let names = [url.as_str().to_owned(), format!("https://{}/{}", url.server(), url.repository_path())];
-        let mirror = names.iter().find_map(|name| self.rules.find_mirror(name));
-        let parse = |text: String| {
-            GitUrl::parse(&text).map_err(|reason| {
-                PackageError::new(PackageErrorCode::InvalidRules, format!("the mirror `{text}`: {reason}"))
-            })
-        };
-        mirror.map(parse).transpose()
+        let Some(mirror) = names.iter().find_map(|name| self.rules.find_mirror(name)) else { return Ok(None) };
+        let other = GitUrl::parse(&mirror.address).map_err(|reason| {
+            PackageError::new(PackageErrorCode::InvalidRules, format!("the mirror `{}`: {reason}", mirror.address))
+        })?;
+        self.check_mirror(&mirror, &url_names(&other))?;
+        Ok(Some(other))
     }
 
     /// Shows what is being fetched until that is done.
     pub(crate) fn show_progress<T>(&self, what: &str, fetch: impl FnOnce() -> T) -> T {
         let Some(FetchProgress(show)) = &self.progress else { return fetch() };
-        show(Some(what));
+        show(FetchEvent::Started(what));
         let fetched = fetch();
-        show(None);
+        show(FetchEvent::Ended);
         fetched
     }
 
@@ -200,6 +219,16 @@ impl SourceClient {
                 .remedy("what cannot be recorded is not done; check the data directory")
         })
     }
+}
+
+/// Returns the names of the repository at an address.
+fn url_names(url: &GitUrl) -> Vec<String> {
+    let kind = match url.server().as_str() {
+        "github.com" => "github",
+        "gitlab.com" => "gitlab",
+        _ => "git",
+    };
+    repository_names(kind, &url.server(), url.repository_path(), url.as_str())
 }
 
 /// What was done with a source.
@@ -240,12 +269,23 @@ pub struct SourceEvent<'a> {
     pub message: &'a str,
 }
 
-/// Shows what is being fetched; `None` when nothing is any longer.
+/// What happens to something that is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchEvent<'a> {
+    /// It is being fetched.
+    Started(&'a str),
+    /// A part of it arrived.
+    Received(DownloadProgress),
+    /// It is no longer being fetched.
+    Ended,
+}
+
+/// Shows what is being fetched.
 #[derive(Clone)]
 pub struct FetchProgress(pub ShowFetch);
 
 /// A function that shows what is being fetched.
-pub type ShowFetch = Arc<dyn Fn(Option<&str>) + Send + Sync>;
+pub type ShowFetch = Arc<dyn Fn(FetchEvent<'_>) + Send + Sync>;
 
 impl std::fmt::Debug for FetchProgress {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

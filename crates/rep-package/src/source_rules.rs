@@ -73,30 +73,51 @@ impl SourceRules {
     }
 
     /// Returns the address to fetch from instead of another one.
-    pub fn find_mirror(&self, address: &str) -> Option<String> {
-        let mut mirrors = self.sets.iter().flat_map(|set| &set.mirrors);
-        mirrors.find_map(|(from, to)| Some(format!("{to}{}", address.strip_prefix(from.as_str())?)))
+    pub fn find_mirror(&self, address: &str) -> Option<SourceMirror> {
+        let mut mirrors =
+            self.sets.iter().enumerate().flat_map(|(at, set)| set.mirrors.iter().map(move |pair| (at, pair)));
+        mirrors.find_map(|(set, (from, to))| {
+            Some(SourceMirror { address: format!("{to}{}", address.strip_prefix(from.as_str())?), set })
+        })
     }
 
     /// Fails if a source with these names is not allowed. `shown` is how the user knows it.
     pub fn check(&self, names: &[String], shown: &str) -> Result<(), PackageError> {
-        let is_matched = |patterns: &[String]| {
-            patterns.iter().any(|pattern| names.iter().any(|name| matches_pattern(pattern, name)))
-        };
-        for set in &self.sets {
-            let reason = if is_matched(&set.deny) {
-                "forbids it"
-            } else if set.allow.as_deref().is_some_and(|allow| !is_matched(allow)) {
-                "does not allow it"
-            } else {
-                continue;
-            };
-            let message = format!("`{shown}` is refused: `{}` {reason}", set.origin);
-            return Err(PackageError::new(PackageErrorCode::DeniedSource, message)
-                .remedy("nothing was sent to it; ask the author of these rules, or use another source"));
-        }
-        Ok(())
+        check_sets(&self.sets, names, shown)
     }
+
+    /// Fails if a mirror with these names is not allowed by the rules before those that name it. A user's mirror must not
+    /// lead to what the administrator forbids.
+    pub fn check_mirror(&self, mirror: &SourceMirror, names: &[String]) -> Result<(), PackageError> {
+        check_sets(&self.sets[..mirror.set], names, &mirror.address)
+    }
+}
+
+/// Where something is fetched from instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceMirror {
+    /// The address.
+    pub address: String,
+    /// The position of the rules that name it.
+    set: usize,
+}
+
+fn check_sets(sets: &[SourceRuleSet], names: &[String], shown: &str) -> Result<(), PackageError> {
+    let is_matched =
+        |patterns: &[String]| patterns.iter().any(|pattern| names.iter().any(|name| matches_pattern(pattern, name)));
+    for set in sets {
+        let reason = if is_matched(&set.deny) {
+            "forbids it"
+        } else if set.allow.as_deref().is_some_and(|allow| !is_matched(allow)) {
+            "does not allow it"
+        } else {
+            continue;
+        };
+        let message = format!("`{shown}` is refused: `{}` {reason}", set.origin);
+        return Err(PackageError::new(PackageErrorCode::DeniedSource, message)
+            .remedy("nothing was sent to it; ask the author of these rules, or use another source"));
+    }
+    Ok(())
 }
 
 /// Returns the names of a repository in a registry.
@@ -140,7 +161,20 @@ mod tests {
             ..SourceRuleSet::default()
         };
         let all = SourceRules::new(vec![mirror("https://a.example/", "https://b.example/a/")]).unwrap();
-        assert_eq!(all.find_mirror("https://a.example/x").as_deref(), Some("https://b.example/a/x"));
+        let found = all.find_mirror("https://a.example/x").unwrap();
+        assert_eq!(found.address, "https://b.example/a/x");
+        // Only rules of those who decide before it can forbid it.
+        let names = [found.address.clone()];
+        assert!(all.check_mirror(&found, &names).is_ok());
+        let forbidden = || rules(None, &["https://b.example/*"]);
+        for (sets, is_allowed) in [
+            (vec![forbidden(), mirror("https://a.example/", "https://b.example/a/")], false),
+            (vec![mirror("https://a.example/", "https://b.example/a/"), forbidden()], true),
+        ] {
+            let both = SourceRules::new(sets).unwrap();
+            let found = both.find_mirror("https://a.example/x").unwrap();
+            assert_eq!(both.check_mirror(&found, &names).is_ok(), is_allowed);
+        }
         assert_eq!(all.find_mirror("https://a.example.evil/x"), None);
         for (from, to) in [("oci://a/", "https://b/"), ("a", "b"), ("https://a/", "oci://b/")] {
             assert!(SourceRules::new(vec![mirror(from, to)]).is_err(), "{from}");

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -31,6 +32,8 @@ pub enum TestResponse {
     Never,
     /// Sends these bytes, then more bytes without end.
     Endless(Vec<u8>),
+    /// Sends the first bytes, waits until somebody sends a word or is gone, and sends the rest.
+    Held(Vec<u8>, Receiver<()>, Vec<u8>),
 }
 
 /// Builds a response from a status, header lines and a body.
@@ -116,6 +119,11 @@ fn send_response(stream: &mut (impl Read + Write), answer: TestResponse) {
     match answer {
         TestResponse::Bytes(bytes) => {
             let _ = stream.write_all(&bytes).and_then(|()| stream.flush());
+        }
+        TestResponse::Held(first, word, rest) => {
+            let _ = stream.write_all(&first).and_then(|()| stream.flush());
+            let _ = word.recv();
+            let _ = stream.write_all(&rest).and_then(|()| stream.flush());
         }
         TestResponse::Never => {
             let _ = stream.read(&mut [0]);

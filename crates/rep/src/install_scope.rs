@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget};
 use parking_lot::Mutex;
 use rep_audit::AuditLog;
 use rep_check::render::escape_invisible;
@@ -14,7 +14,7 @@ use rep_library::hosts::{DiscoveryHost, HOSTS};
 use rep_library::settings::{SYSTEM_SETTINGS_FILE, SourceSettings, SourceSettingsFile, load_source_settings};
 use rep_net::oci::CredentialFiles;
 use rep_package::InstallScope;
-use rep_package::client::{FetchProgress, SourceClient, SourceClientOptions, SourceEvent, SourceRecorder};
+use rep_package::client::{FetchEvent, FetchProgress, SourceClient, SourceClientOptions, SourceEvent, SourceRecorder};
 use rep_package::signers::TrustedSigners;
 use rep_package::source_rules::{SourceRuleSet, SourceRules};
 
@@ -77,18 +77,27 @@ pub(crate) fn open_watched_client(is_offline: bool, output: &Output) -> Result<S
     open_client(is_offline, output.is_watched().then(fetch_progress))
 }
 
-/// Returns what shows a spinner while something is fetched.
+/// Returns what shows a spinner while something is fetched, with the number of bytes that arrived.
 fn fetch_progress() -> FetchProgress {
-    let current: Mutex<ProgressBar> = Mutex::new(ProgressBar::hidden());
-    FetchProgress(Arc::new(move |what| {
-        let mut bar = current.lock();
-        bar.finish_and_clear();
-        if let Some(what) = what {
-            let message = escape_invisible(&format!("fetching {what}")).into_owned();
-            *bar = ProgressBar::new_spinner().with_message(message);
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-            bar.tick();
-            bar.enable_steady_tick(Duration::from_millis(100));
+    let current: Mutex<(ProgressBar, String)> = Mutex::new((ProgressBar::hidden(), String::new()));
+    FetchProgress(Arc::new(move |event| {
+        let mut shown = current.lock();
+        let (bar, message) = &mut *shown;
+        match event {
+            FetchEvent::Started(what) => {
+                bar.finish_and_clear();
+                *message = escape_invisible(&format!("fetching {what}")).into_owned();
+                *bar = ProgressBar::new_spinner().with_message(message.clone());
+                bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+                bar.tick();
+                bar.enable_steady_tick(Duration::from_millis(100));
+            }
+            FetchEvent::Received(progress) if progress.received_bytes == 0 => {}
+            FetchEvent::Received(progress) => {
+                let whole = progress.total_bytes.map_or_else(String::new, |total| format!(" of {}", HumanBytes(total)));
+                bar.set_message(format!("{message}  {}{whole}", HumanBytes(progress.received_bytes)));
+            }
+            FetchEvent::Ended => bar.finish_and_clear(),
         }
     }))
 }

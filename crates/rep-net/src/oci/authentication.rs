@@ -12,6 +12,7 @@ use super::{
     exchange_once, registry_failure, unauthorized,
 };
 use crate::exchange::{HttpHeader, OutgoingRequest};
+use crate::fetch::FetchOptions;
 use crate::proxy::HttpProxy;
 use crate::{HttpMethod, HttpOrigin};
 
@@ -49,7 +50,7 @@ impl OciClient {
                         service.as_deref(),
                         scope,
                         credential.as_ref(),
-                        self.options.proxy.as_ref(),
+                        self.options.fetch.proxy.clone(),
                     );
                 }
                 (AuthChallenge::Basic, Some(RegistryCredential::Password { user, password })) => {
@@ -78,7 +79,7 @@ fn request_token(
     service: Option<&str>,
     scope: &str,
     credential: Option<&RegistryCredential>,
-    proxy: Option<&HttpProxy>,
+    proxy: Option<HttpProxy>,
 ) -> Result<String, OciError> {
     let invalid = |reason: &str| {
         let shown: String = realm.escape_debug().take(200).collect();
@@ -132,7 +133,8 @@ fn request_token(
         }
     };
     let trust = if is_trusted || is_local { HostTrust::Named } else { HostTrust::Foreign };
-    let answer = exchange_once(request, ANSWER_BYTES_MAX, trust, REQUEST_TIMEOUT, proxy)
+    let options = FetchOptions { proxy, observer: None };
+    let answer = exchange_once(request, ANSWER_BYTES_MAX, trust, REQUEST_TIMEOUT, &options)
         .map_err(|error| registry_failure(&origin.host, &error))?;
     if answer.status != 200 {
         let why = match credential {

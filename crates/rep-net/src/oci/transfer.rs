@@ -125,9 +125,13 @@ impl OciClient {
         let base = self.base_url(server)?;
         // A redirect and an error have content too.
         let limit = blob.size_bytes.max(64 << 10);
-        let answer = self.send(&RegistryRequest { bytes_max: limit, ..RegistryRequest::get(repository, &path) })?;
+        let answer = self.send(&RegistryRequest {
+            bytes_max: limit,
+            is_observed: true,
+            ..RegistryRequest::get(repository, &path)
+        })?;
         let url = format!("{base}/v2/{}/{path}", server.name);
-        let answer = super::follow_redirects(server, url, answer, limit, self.options.proxy.as_ref())?;
+        let answer = super::follow_redirects(server, url, answer, limit, &self.options.fetch)?;
         if answer.status != 200 {
             return Err(explain_answer(&format!("the blob `{}` of `{repository}`", blob.digest), repository, &answer));
         }

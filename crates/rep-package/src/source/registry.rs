@@ -242,7 +242,7 @@ fn fetch_entry(
             let other = other.filter(|other| other.repository.registry == repository.registry).ok_or(error)?;
             repository = other.repository;
             reference.clone_from(&entry.digest);
-            registries.fetch_manifest(&repository, &entry.digest)?
+            client.registries(&repository)?.fetch_manifest(&repository, &entry.digest)?
         }
         manifest => manifest?,
     };

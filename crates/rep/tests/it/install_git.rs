@@ -2,8 +2,12 @@
 
 use std::os::unix::fs::symlink;
 
-use rep_test_support::{GitServer, ProgramRun, ScratchFolder, TestRepository, is_program_installed};
+use rep_test_support::{
+    GitServer, ProgramRun, ScratchFolder, TestRepository, TestResponse, TestServer, build_response,
+    is_program_installed,
+};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::{json as parsed, rep, run};
 
@@ -66,6 +70,37 @@ fn a_terminal_shows_what_is_fetched() {
     let words = ["install", &url, "--project", "project", "--yes", "--host", "codex"];
     let (code, seen) = crate::policy::typed(&world.scratch, &words, "fetching http", b"");
     assert!(code == 0 && seen.contains("fetching http"), "{seen}");
+}
+
+#[test]
+fn a_terminal_shows_how_many_bytes_arrived() {
+    let text = skill("pdf", "PDF");
+    let digest: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let index = json!({
+        "$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",
+        "skills": [{ "name": "pdf", "type": "skill-md", "description": "Fills PDF forms.", "url": "/pdf/SKILL.md",
+                     "digest": format!("sha256:{digest}") }],
+    });
+    let (go, word) = std::sync::mpsc::channel();
+    let word = std::sync::Mutex::new(Some(word));
+    let content = text.clone();
+    let server = TestServer::start(move |asked, _| {
+        if !asked.line.contains("/pdf/SKILL.md") {
+            return build_response("200 OK", &["Connection: close"], &index.to_string());
+        }
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", content.len());
+        let (first, rest) = content.split_at(20);
+        let word = word.lock().expect("nobody panicked").take().expect("it is asked for once");
+        TestResponse::Held([head.as_bytes(), first.as_bytes()].concat(), word, rest.as_bytes().to_vec())
+    });
+    let scratch = ScratchFolder::new();
+    std::fs::create_dir_all(scratch.work_folder().join("project/.git")).expect("the folder can be made");
+    let url = server.url();
+    let words = ["install", &url, "--project", "project", "--yes", "--host", "codex"];
+    let awaited = format!("20 B of {} B", text.len());
+    let (code, seen, has_appeared) =
+        crate::policy::watch(&scratch, &words, &awaited, |_| go.send(()).expect("it waits"));
+    assert!(code == 0 && has_appeared, "{seen}");
 }
 
 fn set_executable(repository: &TestRepository, path: &str) {

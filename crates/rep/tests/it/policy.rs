@@ -147,6 +147,23 @@ fn dependencies_are_shown_and_never_installed() {
 
 /// Runs the binary on a terminal of its own: waits for words, types an answer, and gives back all that was seen.
 pub(super) fn typed(scratch: &ScratchFolder, arguments: &[&str], awaited: &str, answer: &[u8]) -> (i32, String) {
+    let is_optional = answer.is_empty();
+    let (code, seen, is_answered) = watch(scratch, arguments, awaited, |main| {
+        main.write_all(answer).expect("a terminal takes what is typed");
+    });
+    assert!(is_answered || is_optional, "`{awaited}` did not appear: {seen}");
+    (code, seen)
+}
+
+/// Runs the binary on a terminal of its own, and calls `react` once some words appear. Returns the exit code, all that was
+/// seen, and whether the words appeared.
+pub(super) fn watch(
+    scratch: &ScratchFolder,
+    arguments: &[&str],
+    awaited: &str,
+    react: impl FnOnce(&mut File),
+) -> (i32, String, bool) {
+    let mut react = Some(react);
     let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
     grantpt(&main).and_then(|()| unlockpt(&main)).expect("a terminal can be used");
     let name = ptsname(&main, Vec::new()).expect("a terminal has a name").into_string().expect("in ASCII");
@@ -173,22 +190,21 @@ pub(super) fn typed(scratch: &ScratchFolder, arguments: &[&str], awaited: &str, 
             Command::new("kill").args(["-9", &id]).status().ok();
         }
     });
-    let (mut seen, mut is_answered) = (Vec::new(), false);
+    let mut seen = Vec::new();
     let mut piece = [0; 4096];
     // Reading fails once nobody has the other end any more.
     while let Ok(count @ 1..) = main.read(&mut piece) {
         seen.extend_from_slice(&piece[..count]);
-        if !is_answered && String::from_utf8_lossy(&seen).contains(awaited) {
-            main.write_all(answer).expect("a terminal takes what is typed");
-            is_answered = true;
+        if String::from_utf8_lossy(&seen).contains(awaited)
+            && let Some(react) = react.take()
+        {
+            react(&mut main);
         }
     }
     let code = child.wait().expect("the binary ends").code().unwrap_or(-1);
     ended.send(()).ok();
     guard.join().expect("the guard ends");
-    let seen = String::from_utf8_lossy(&seen).into_owned();
-    assert!(is_answered || answer.is_empty(), "`{awaited}` did not appear: {seen}");
-    (code, seen)
+    (code, String::from_utf8_lossy(&seen).into_owned(), react.is_none())
 }
 
 #[test]

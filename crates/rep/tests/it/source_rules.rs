@@ -113,6 +113,28 @@ fn mirrors_are_fetched_from_and_the_lock_file_keeps_the_source() {
 }
 
 #[test]
+fn a_mirror_of_the_user_does_not_lead_to_what_the_administrator_forbids() {
+    let scratch = machine("1.0.0");
+    let (listener, address) = silent_server();
+    scratch.write_file("system.yaml", format!("sources: {{deny: ['*{address}*']}}\n"));
+    settings(
+        &scratch,
+        &format!(
+            "sources: {{mirrors: {{'oci://r.example/': 'oci://{address}/', 'https://r.example/': 'http://{address}/'}}}}\n"
+        ),
+    );
+    let system = scratch.work_folder().join("system.yaml");
+    let variable = [("REP_SYSTEM_SETTINGS", system.to_str().expect("it is text"))];
+    for source in ["oci://r.example/team/pdf:1", "https://r.example/team/skills.git", "https://r.example/"] {
+        let words = ["install", source, "--project", "project", "--json"];
+        let refused = scratch.run_with_environment(rep(), &words, &variable);
+        assert_eq!(error_code(&refused), (3, "SOURCE_DENIED".to_owned()), "{source}: {refused:?}");
+    }
+    assert!(listener.accept().is_err(), "nothing was sent");
+    assert!(records(&scratch).iter().all(|one| one["action"] == "refuse"));
+}
+
+#[test]
 fn a_proxy_is_asked_for_a_tunnel() {
     let scratch = machine("1.0.0");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
