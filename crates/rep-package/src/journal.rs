@@ -1,12 +1,13 @@
 //! Changes several places and the lock file in one transaction.
 //!
-//! A process that changes installed skills first acquires the lock. It stages all new content next to its target
-//! and syncs it to disk. Then it writes a journal of the steps, swaps each target, writes the lock file, and
-//! deletes the journal. If a step fails, all steps are undone. After a crash, the next process reads the journal
-//! and completes the steps. Journals are in the user's own directory: a journal in a project would let a repository
-//! move files.
+//! A process that changes installed skills first acquires the lock. It writes a journal with the directories that it is
+//! about to change, stages all new content next to its target and syncs it to disk. Then it adds the steps to the journal,
+//! swaps each target, writes the lock file, removes what it staged, and deletes the journal. If a step fails, all steps are
+//! undone. After a crash, the next process reads the journal, completes the steps that are in it, and removes the rest.
+//! Journals are in the user's own directory: a journal in a project would let a repository move files.
 #![expect(clippy::disallowed_methods, reason = "this module writes skills")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -90,23 +91,26 @@ impl InstallLock {
             _lock_handle: file,
         };
         turn.finish_interrupted_steps()?;
+        // The temporary file of a lock file that was never finished.
+        atomic::remove_own_abandoned_files(atomic_dir::parent_folder(lock_file));
         Ok(turn)
     }
 
     /// Applies all steps and writes the lock file, if there is a new one. If a step fails, none is applied.
     pub fn apply_steps(&self, steps: &[JournalStep], lock: Option<&str>) -> Result<(), AtomicDirError> {
         let mut made = StagedSteps { staged: Vec::new(), folders: Vec::new() };
-        for step in steps {
-            made.folders.extend(find_missing_folders(atomic_dir::parent_folder(step.target())));
-            made.staged.push(step.stage_content()?);
+        self.write_journal(steps, &[], None)?;
+        let done = made.stage(steps).and_then(|()| {
+            self.write_journal(steps, &made.staged, lock)?;
+            self.perform_steps(steps, &made.staged, lock)
+        });
+        if done.is_ok() {
+            // The old content goes before the journal, so that nothing of it is left after a crash.
+            made.staged.clear();
+            made.folders.clear();
         }
-        let told: Vec<Value> =
-            steps.iter().zip(&made.staged).map(|(step, making)| step.to_journal_value(making)).collect();
-        replace_file(&self.journal, json!({ "version": 1, "steps": told, "lock": lock }).to_string().as_bytes())?;
-        let done = self.perform_steps(steps, &made.staged, lock);
         fs::remove_file(&self.journal).map_err(write_error(&self.journal))?;
         done?;
-        made.folders.clear();
         // The record only says what `prune` may remove. Without it, less is removed.
         let _ = PlacedRecord::read(&self.placed).apply_steps(steps).write(&self.placed);
         Ok(())
@@ -115,6 +119,22 @@ impl InstallLock {
     /// Returns what was placed on this machine, by path.
     pub fn read_placed(&self) -> PlacedRecord {
         PlacedRecord::read(&self.placed)
+    }
+
+    /// Writes the directories that the steps change, and the steps that are staged.
+    fn write_journal(
+        &self,
+        steps: &[JournalStep],
+        staged: &[StagedDir],
+        lock: Option<&str>,
+    ) -> Result<(), AtomicDirError> {
+        let mut folders: Vec<Cow<'_, str>> =
+            steps.iter().map(|step| atomic_dir::parent_folder(step.target()).to_string_lossy()).collect();
+        folders.sort();
+        folders.dedup();
+        let told: Vec<Value> = steps.iter().zip(staged).map(|(step, making)| step.to_journal_value(making)).collect();
+        let journal = json!({ "version": 1, "folders": folders, "steps": told, "lock": lock });
+        replace_file(&self.journal, journal.to_string().as_bytes())
     }
 
     fn perform_steps(
@@ -162,7 +182,12 @@ impl InstallLock {
                     _ => {}
                 }
             }
-            atomic_dir::remove_abandoned_folders(atomic_dir::parent_folder(&target), STEP_PREFIX);
+        }
+        // Only now: the content of a later step may have been staged beside an earlier one.
+        let named = journal["folders"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Path::new);
+        let targets = steps.iter().filter_map(|step| step["target"].as_str()).map(Path::new);
+        for folder in named.chain(targets.map(atomic_dir::parent_folder)) {
+            atomic_dir::remove_abandoned_folders(folder, STEP_PREFIX);
         }
         if let Some(lock) = journal["lock"].as_str() {
             replace_file(&self.lock_file, lock.as_bytes())?;
@@ -245,6 +270,16 @@ fn undo_steps(makings: &[StagedDir]) {
 struct StagedSteps {
     staged: Vec<StagedDir>,
     folders: Vec<PathBuf>,
+}
+
+impl StagedSteps {
+    fn stage(&mut self, steps: &[JournalStep]) -> Result<(), AtomicDirError> {
+        for step in steps {
+            self.folders.extend(find_missing_folders(atomic_dir::parent_folder(step.target())));
+            self.staged.push(step.stage_content()?);
+        }
+        Ok(())
+    }
 }
 
 impl Drop for StagedSteps {
@@ -369,7 +404,7 @@ mod tests {
     /// Stops between any two steps, as a crash does, and checks how the next process recovers.
     #[test]
     fn the_next_turn_does_what_a_crash_left() {
-        for stop in 0..=3 {
+        for stop in 0..=4 {
             let world = JournalFixture::new();
             atomic_dir::write_folder_atomically(
                 &files("old"),
@@ -385,15 +420,13 @@ mod tests {
             .unwrap();
             let steps = [
                 JournalStep::Folder(world.path_of("a/one"), files("new")),
+                JournalStep::Folder(world.path_of("a/two"), files("new")),
                 JournalStep::Link(world.path_of("c/one"), PathBuf::from("../a/one")),
                 JournalStep::Remove(world.path_of("b/one")),
             ];
             let turn = world.acquire_lock();
             let makings: Vec<StagedDir> = steps.iter().map(|step| step.stage_content().unwrap()).collect();
-            let told: Vec<Value> =
-                steps.iter().zip(&makings).map(|(step, making)| step.to_journal_value(making)).collect();
-            replace_file(&turn.journal, json!({ "version": 1, "steps": told, "lock": "{new}" }).to_string().as_bytes())
-                .unwrap();
+            turn.write_journal(&steps, &makings, Some("{new}")).unwrap();
             for (step, making) in steps.iter().zip(&makings).take(stop) {
                 match step {
                     JournalStep::Remove(_) => making.move_target_here().unwrap(),
@@ -407,11 +440,11 @@ mod tests {
             drop(turn);
             drop(world.acquire_lock());
             assert_eq!(world.read_text("a/one/SKILL.md"), "new", "{stop}");
+            assert_eq!(world.read_text("a/two/SKILL.md"), "new", "{stop}");
             assert_eq!(world.read_text("c/one/SKILL.md"), "new", "{stop}");
             assert!(!world.path_of("b/one").exists() && world.read_text("lock.json") == "{new}", "{stop}");
-            for folder in ["a", "c"] {
-                assert_eq!(list_names(&world.path_of(folder)), ["one"], "{stop}");
-            }
+            assert_eq!(list_names(&world.path_of("a")), ["one", "two"], "{stop}");
+            assert_eq!(list_names(&world.path_of("c")), ["one"], "{stop}");
             assert!(
                 list_names(&world.path_of("b")).is_empty() && list_names(&world.path_of("own")).len() == 1,
                 "{stop}"
@@ -429,8 +462,18 @@ mod tests {
         )
         .unwrap();
         let turn = world.acquire_lock();
-        JournalStep::Folder(world.path_of("a/one"), files("new")).stage_content().unwrap().abandon();
+        let steps = [JournalStep::Folder(world.path_of("a/one"), files("new"))];
+        turn.write_journal(&steps, &[], None).unwrap();
+        steps[0].stage_content().unwrap().abandon();
         assert_eq!(list_names(&world.path_of("a")).len(), 2);
+        drop(turn);
+        // The lock file that was about to be replaced.
+        let unfinished = world.path_of(".rep-4294967295-abc123");
+        let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+        File::create(&unfinished).unwrap().set_modified(old).unwrap();
+        let turn = world.acquire_lock();
+        assert!(!unfinished.exists());
+        assert_eq!(list_names(&world.path_of("a")), ["one"]);
         turn.apply_steps(&[JournalStep::Folder(world.path_of("a/two"), files("2"))], Some("{}")).unwrap();
         assert_eq!(
             (list_names(&world.path_of("a")), world.read_text("a/one/SKILL.md")),

@@ -149,19 +149,30 @@ fn temporary_prefix() -> String {
 /// Removes the temporary files of killed processes from a directory of `rep`. Errors are ignored: a file that remains
 /// only takes up space.
 pub fn remove_abandoned_files(folder: &Path) {
+    remove_old_files(folder, |name| match name {
+        TemporaryName::OfProcess(pid) if ProcessOwner::from_pid(pid).is_none() => Some(TEMPORARY_AGE_MIN),
+        TemporaryName::OfUnknownProcess => Some(TEMPORARY_AGE_MAX),
+        TemporaryName::OfProcess(_) | TemporaryName::None => None,
+    });
+}
+
+/// Does the same in a directory of the user: only files whose names tell which process made them are removed.
+pub fn remove_own_abandoned_files(folder: &Path) {
+    remove_old_files(folder, |name| match name {
+        TemporaryName::OfProcess(pid) if ProcessOwner::from_pid(pid).is_none() => Some(TEMPORARY_AGE_MIN),
+        TemporaryName::OfProcess(_) | TemporaryName::OfUnknownProcess | TemporaryName::None => None,
+    });
+}
+
+/// Removes the files that are older than `age_min` returns for their names.
+fn remove_old_files(folder: &Path, age_min: impl Fn(TemporaryName) -> Option<Duration>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_str().map_or(TemporaryName::None, parse_temporary_name);
         let is_older_than = |age_min: Duration| {
             let modified = entry.metadata().and_then(|metadata| metadata.modified());
             modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > age_min))
         };
-        let is_abandoned = match entry.file_name().to_str().map(parse_temporary_name) {
-            Some(TemporaryName::OfProcess(pid)) => {
-                ProcessOwner::from_pid(pid).is_none() && is_older_than(TEMPORARY_AGE_MIN)
-            }
-            Some(TemporaryName::OfUnknownProcess) => is_older_than(TEMPORARY_AGE_MAX),
-            Some(TemporaryName::None) | None => false,
-        };
-        if is_abandoned && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        if age_min(name).is_some_and(is_older_than) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -305,6 +316,8 @@ mod tests {
         for name in [".tmpAbC123", ".rep-AbC123", ".rep-4294967295-abc123", "old"] {
             File::create(folder.path().join(name)).unwrap().set_modified(old).unwrap();
         }
+        remove_own_abandoned_files(folder.path());
+        assert_eq!(list_names(folder.path()).len(), kept.len() + 3, "only the one with a process is removed");
         remove_abandoned_files(folder.path());
         let mut left = list_names(folder.path());
         left.sort();

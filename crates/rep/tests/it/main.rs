@@ -37,6 +37,7 @@ mod install_git;
 mod install_sync;
 mod json_rpc;
 mod keyring;
+mod kills;
 mod library;
 mod lsp;
 mod man;
