@@ -477,6 +477,7 @@ fn explain_failure(output: &ProgramOutput, url: &GitUrl, wanted: Option<&str>) -
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test looks into the cache")]
 mod tests {
     use std::sync::{Arc, Mutex};
 
