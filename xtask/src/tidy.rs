@@ -19,7 +19,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("rep-scan", &["rep-archive", "rep-model", "rep-test-support"]),
     ("rep-check", &["rep-model", "rep-permissions", "rep-scan", "rep-test-support"]),
     ("rep-convert", &["rep-model", "rep-check", "rep-test-support"]),
-    ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage"]),
+    ("rep-net", &["rep-convert", "rep-model", "rep-permissions", "rep-storage", "rep-test-support"]),
     ("rep-mcp-client", &["rep-net", "rep-permissions", "rep-storage", "rep-test-support"]),
     ("rep-hosts", &["rep-model"]),
     (

@@ -39,7 +39,7 @@ pub fn fetch_file(url: &str, bytes_max: u64) -> Result<Vec<u8>, FetchError> {
 pub struct FetchOptions {
     /// The proxy for other machines.
     pub proxy: Option<HttpProxy>,
-    /// Is told how much has arrived.
+    /// Receives reports of how much has arrived.
     pub observer: Option<DownloadObserver>,
 }
 

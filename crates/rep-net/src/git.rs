@@ -135,8 +135,8 @@ impl From<ProgramError> for GitError {
 #[derive(Clone, Debug)]
 pub struct GitCache {
     folder: PathBuf,
-    /// The proxy for `https`, if the settings name one; otherwise git's own configuration applies. And what is told how much
-    /// of a commit has arrived.
+    /// The proxy for `https`, if the settings name one; otherwise git's own configuration applies. And the observer of
+    /// downloads.
     options: FetchOptions,
 }
 
@@ -508,7 +508,7 @@ mod tests {
         let unfinished = folder.join("objects/pack/tmp_pack_x");
         std::fs::write(&unfinished, [0; 5000]).unwrap();
         assert_eq!(cache.fetch(&url, None).unwrap().id, commit);
-        let received = seen.lock().unwrap().last().expect("it is told").received_bytes;
+        let received = seen.lock().unwrap().last().expect("something is reported").received_bytes;
         assert_eq!(received, measure_packs(&folder));
         assert!((100..5000).contains(&received), "{received}");
         assert!(!unfinished.exists());

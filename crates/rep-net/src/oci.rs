@@ -88,7 +88,7 @@ pub struct OciClientOptions {
     pub credentials: CredentialFiles,
     /// A directory for content that was fetched, by digest.
     pub cache: Option<PathBuf>,
-    /// The proxy for other machines, and what is told how much of a blob has arrived.
+    /// The proxy for other machines, and the observer of downloads.
     pub fetch: FetchOptions,
     /// The repositories that are pulled from others: the start of an address, and what replaces it.
     pub mirrors: Vec<(String, String)>,

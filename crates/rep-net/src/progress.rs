@@ -12,7 +12,7 @@ pub struct DownloadProgress {
     pub total_bytes: Option<u64>,
 }
 
-/// Is told how much of each download has arrived, from any thread.
+/// Receives reports of how much of a download has arrived, from any thread.
 #[derive(Clone)]
 pub struct DownloadObserver(Arc<dyn Fn(DownloadProgress) + Send + Sync>);
 
@@ -22,7 +22,7 @@ impl DownloadObserver {
         Self(Arc::new(observe))
     }
 
-    /// Tells the observer how much has arrived.
+    /// Reports how much has arrived.
     pub(crate) fn report(&self, received_bytes: u64, total_bytes: Option<u64>) {
         (self.0)(DownloadProgress { received_bytes, total_bytes });
     }
