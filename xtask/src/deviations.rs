@@ -1,4 +1,4 @@
-//! The deliberate deviations from the five specifications, and the page that lists them.
+//! The deliberate deviations from the five specifications and from our own rules, and the page that lists them.
 //!
 //! This table is the only list. `cargo xtask gen` writes it to `docs/reference/deviations.md`.
 
@@ -21,6 +21,7 @@ const AAM: &str = "UAAPS/AAM, chapter 4";
 const AGENTSKILLS: &str = "agentskills.io";
 const UASP: &str = "UASP 1.0.0-draft";
 const PMCP: &str = "x-personal-mcp";
+const COMMAND_LINE: &str = "The command line of rep";
 
 const fn deviation(
     (specification, section): (&'static str, &'static str),
@@ -282,13 +283,21 @@ const DEVIATIONS: &[Deviation] = &[
         "writes them to `_meta`, in the form of FastMCP",
         "a resource of MCP has no such fields",
     ),
+    deviation(
+        (COMMAND_LINE, "exit codes, arguments of tools"),
+        "wrong usage exits with 2",
+        "arguments that are JSON and do not match the schema of the tool exit with 3, with the error `INVALID_ARGUMENT`; \
+         text that is not JSON exits with 2",
+        "the command was used correctly, and the call was refused: hosts and test suites tell refused calls and failed \
+         runs from calls that could not be made",
+    ),
 ];
 
 /// Renders the page.
 pub(crate) fn render_deviations() -> String {
     let mut text = String::from(
-        "# Deviations\n\nWhere `rep` deliberately differs from the letter of a specification, what it does instead, and \
-         why. Everything else is meant to follow the specifications; a difference that is not listed here is a defect.\n",
+        "# Deviations\n\nWhere `rep` deliberately differs from the letter of a specification, or from its own rules, what it \
+         does instead, and why. Everything else is meant to follow the specifications; a difference that is not listed here is a defect.\n",
     );
     let mut current = "";
     for one in DEVIATIONS {
@@ -308,7 +317,7 @@ mod tests {
     #[test]
     fn every_specification_has_one_table_and_no_cell_is_empty() {
         let page = render_deviations();
-        for specification in [UNIVERSAL, AAM, AGENTSKILLS, UASP, PMCP] {
+        for specification in [UNIVERSAL, AAM, AGENTSKILLS, UASP, PMCP, COMMAND_LINE] {
             assert_eq!(page.matches(&format!("## {specification}\n")).count(), 1, "{specification}");
         }
         for one in DEVIATIONS {

@@ -30,6 +30,7 @@ pub mod approval;
 pub mod channel;
 pub mod command;
 mod database;
+mod digest_records;
 pub mod environment;
 pub mod error;
 pub mod executable_skill;

@@ -4,20 +4,20 @@
 //! `{"version": 1, "grants": {"<digest>": {"skill", "at", "permissions", "secrets"}}}`. `skill` and `at` are informational.
 //! `rep scan --declare --write` writes it, and `rep policy --forget` removes what it wrote.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
 use rep_permissions::{Glob, HostRule, RunPermissions};
-use rep_storage::files::{self, StorageError};
+use rep_storage::files::StorageError;
 use rep_storage::time;
 use serde_json::{Value, json};
 
+use crate::digest_records::DigestRecords;
 use crate::plan::declarations::check_variable_name;
 use crate::plan::{Plan, SecretNeed};
 
-const VERSION: u64 = 1;
-const FILE_BYTES_MAX: u64 = 16 << 20;
+/// The list of the file.
+const LIST: &str = "grants";
 
 /// What the operator grants to one version of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,26 +92,18 @@ impl PermissionGrant {
 /// Stored grants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PermissionGrants {
-    entries_by_digest: BTreeMap<String, Value>,
+    records: DigestRecords,
 }
 
 impl PermissionGrants {
     /// Loads the grants; a missing file means there are none.
     pub fn load(file: &Path) -> Result<Self, StorageError> {
-        let Some(bytes) = files::read_private(file, FILE_BYTES_MAX)? else { return Ok(Self::default()) };
-        let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
-            StorageError::invalid_content(file, format!("it is not valid JSON ({error}); fix or remove it"))
-        })?;
-        if value.get("version").and_then(Value::as_u64).is_none_or(|version| version > VERSION) {
-            return Err(StorageError::invalid_content(file, "it was written by a newer rep"));
-        }
-        let known = value.get("grants").and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(Self { entries_by_digest: known.into_iter().collect() })
+        Ok(Self { records: DigestRecords::load(file, LIST)? })
     }
 
     /// Returns the grant for the skill with a digest.
     pub fn find(&self, digest: &str) -> Option<PermissionGrant> {
-        let entry = self.entries_by_digest.get(digest).filter(|_| !digest.is_empty())?;
+        let entry = self.records.find(digest).filter(|_| !digest.is_empty())?;
         Some(PermissionGrant::from_json(entry))
     }
 
@@ -123,33 +115,16 @@ impl PermissionGrants {
         grant: &PermissionGrant,
         at: SystemTime,
     ) -> Result<(), StorageError> {
-        update_file(file, |known| {
-            let mut entry = grant.to_json();
-            entry["skill"] = skill.into();
-            entry["at"] = time::format_timestamp(at).into();
-            known.insert(digest.to_owned(), entry);
-        })
+        let mut record = grant.to_json();
+        record["skill"] = skill.into();
+        record["at"] = time::format_timestamp(at).into();
+        DigestRecords::store(file, LIST, digest.to_owned(), record)
     }
 
     /// Removes every grant of a skill and returns how many there were.
     pub fn remove_for_skill(file: &Path, skill: &str) -> Result<usize, StorageError> {
-        let mut count = 0;
         // The scan knows the name of a skill, and the catalog its qualified name.
         let name = skill.rsplit(':').next().unwrap_or(skill);
-        update_file(file, |known| {
-            let before = known.len();
-            known.retain(|_, entry| entry["skill"] != skill && entry["skill"] != name);
-            count = before - known.len();
-        })?;
-        Ok(count)
+        DigestRecords::remove_for_skill(file, LIST, &[skill, name])
     }
-}
-
-/// Updates the file under a lock.
-fn update_file(file: &Path, edit: impl FnOnce(&mut BTreeMap<String, Value>)) -> Result<(), StorageError> {
-    let _lock = files::lock_file(file)?;
-    let mut grants = PermissionGrants::load(file)?;
-    edit(&mut grants.entries_by_digest);
-    let value = json!({ "version": VERSION, "grants": grants.entries_by_digest });
-    files::replace_private(file, format!("{value:#}\n").as_bytes())
 }

@@ -219,6 +219,7 @@ mod tests {
         ".gdbearlyinit",
         ".lazy.lua",
         ".autoenv",
+        ".autoenv/activate.sh",
         ".autoenv_leave.zsh",
         ".sdkmanrc",
         ".tool-versions",
@@ -287,6 +288,9 @@ mod tests {
         ".lefthook-local/pre-push/check.sh",
         "mise.local.toml",
         ".mise/config.toml",
+        ".mise/conf.d/tools.toml",
+        "mise/config.toml",
+        "fast-agent.yaml",
         ".woodpecker.yaml",
         ".github/dependabot.yaml",
         ".github/chatmodes/x.md",
@@ -326,6 +330,8 @@ mod tests {
         "bin/x",
         ".local/share/x",
         ".config",
+        ".rep/x",
+        "mise/x",
     ];
 
     #[test]

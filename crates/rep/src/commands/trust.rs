@@ -94,7 +94,7 @@ pub(crate) fn untrust_project(args: &UntrustArgs, output: &mut Output) -> Result
         output.print_message(&format!("`{}` was not trusted", project.display()));
         return Ok(Exit::Findings);
     }
-    output.print_message(&format!("`{}` is no longer trusted", project.display()));
+    output.print_message(&format!("removed the trust in `{}`", project.display()));
     Ok(Exit::Fine)
 }
 

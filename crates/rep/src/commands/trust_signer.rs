@@ -61,7 +61,7 @@ fn change_signers(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             return Err(Failure::findings("UNKNOWN_SIGNER", message).hint("`rep trust signer --list` lists them"));
         }
         signers.write(&file)?;
-        report(args, &signers, &format!("`{name}` is no longer trusted"), output);
+        report(args, &signers, &format!("removed the signer `{name}`"), output);
         return Ok(Exit::Fine);
     }
     if args.list {
