@@ -25,7 +25,7 @@ impl PhraseSet {
 
     /// Returns whether the set contains a single word.
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.0.get(word).is_some_and(|phrases| phrases.iter().any(|words| words.len() == 1))
+        self.0.get(word).and_then(|phrases| phrases.last()).is_some_and(|shortest| shortest.len() == 1)
     }
 
     /// Returns the number of words of the longest phrase that matches at an index.

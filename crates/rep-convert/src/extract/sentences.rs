@@ -42,7 +42,7 @@ pub(super) fn split_sentences(prose: &ProseText) -> Vec<Range<usize>> {
             '.' | '!' | '?' => ends_sentence(text, at, next),
             '\n' | '。' | '！' | '？' => true,
             ' ' => starts_unmarked_item(prose, at, next),
-            _ if "✅❌✓✗✔✖🚫⛔✘👎👍".contains(letter) => {
+            _ if !letter.is_ascii() && "✅❌✓✗✔✖🚫⛔✘👎👍".contains(letter) => {
                 cuts.push(at);
                 false
             }

@@ -1,5 +1,6 @@
 //! Splits a sentence into words with the punctuation between them, and classifies each word.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lexicon::{LEXICON, is_verb};
@@ -15,25 +16,27 @@ pub(super) enum WordForm {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct SentenceWord {
+pub(super) struct SentenceWord<'a> {
     /// The position in the sentence, without the punctuation around the word.
     pub(super) at: Range<usize>,
     /// The word in lower case, with straight apostrophes; empty if the form is not plain.
-    pub(super) lower: String,
+    pub(super) lower: Cow<'a, str>,
     pub(super) form: WordForm,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct WordList<'a> {
     pub(super) text: &'a str,
-    pub(super) list: Vec<SentenceWord>,
+    pub(super) list: Vec<SentenceWord<'a>>,
 }
 
 impl<'a> WordList<'a> {
     pub(super) fn parse(text: &'a str) -> Self {
         // An unmatched mark is an inch sign or a typo. The position of the last mark is computed once.
         let marks = [('`', '`', WordForm::Code), ('"', '"', WordForm::Quoted), ('“', '”', WordForm::Quoted)];
-        let marks = marks.map(|(open, close, form)| (open, close, form, text.rfind(close).unwrap_or(0)));
+        let is_ascii = text.is_ascii();
+        let last = |close: char| if is_ascii && !close.is_ascii() { None } else { text.rfind(close) };
+        let marks = marks.map(|(open, close, form)| (open, close, form, last(close).unwrap_or(0)));
         let mut list = Vec::new();
         let mut at = 0;
         while let Some(letter) = text[at..].chars().next() {
@@ -42,12 +45,12 @@ impl<'a> WordList<'a> {
             let mut end = inside;
             if let Some((_, close, form, _)) = mark {
                 end += text[inside..].find(*close).map_or(0, |length| length + close.len_utf8());
-                list.push(SentenceWord { at: at..end, lower: String::new(), form: *form });
+                list.push(SentenceWord { at: at..end, lower: Cow::Borrowed(""), form: *form });
             } else if is_word_char(letter) {
                 end = text[at..].find(|letter| !is_word_char(letter)).map_or(text.len(), |length| at + length);
                 let word = text[at..end].trim_end_matches(['.', ':', '\'', '’', '!', '/', '-']);
                 if word.contains(char::is_alphanumeric) {
-                    let lower = word.to_lowercase().replace('’', "'");
+                    let lower = to_lower(word);
                     list.push(SentenceWord { at: at..at + word.len(), lower, form: WordForm::Plain });
                 }
             }
@@ -62,7 +65,7 @@ impl<'a> WordList<'a> {
 
     /// Returns a word in lower case; empty for code, quotations and past the end.
     pub(super) fn lower_at(&self, index: usize) -> &str {
-        self.list.get(index).map_or("", |word| word.lower.as_str())
+        self.list.get(index).map_or("", |word| word.lower.as_ref())
     }
 
     /// Returns the text between the previous word and this one.
@@ -87,13 +90,13 @@ impl<'a> WordList<'a> {
 
     /// Returns whether these words follow at an index; `phrase` is in lower case with single spaces.
     pub(super) fn has_phrase_at(&self, index: usize, phrase: &str) -> bool {
-        phrase.split(' ').enumerate().all(|(offset, word)| self.lower_at(index + offset) == word)
+        split_words(phrase).enumerate().all(|(offset, word)| self.lower_at(index + offset).as_bytes() == word)
     }
 
     /// Returns the number of words of the longest phrase that matches at an index.
     pub(super) fn longest_phrase_at(&self, index: usize, phrases: &[&str]) -> Option<usize> {
         let standing = phrases.iter().filter(|phrase| self.has_phrase_at(index, phrase));
-        standing.map(|phrase| phrase.split(' ').count()).max()
+        standing.map(|phrase| split_words(phrase).count()).max()
     }
 
     /// Returns the first position in a range with one of the words.
@@ -107,7 +110,8 @@ impl<'a> WordList<'a> {
 
     /// Returns whether a word is in a list of words separated by spaces.
     pub(super) fn is_any_of(&self, index: usize, words: &str) -> bool {
-        words.split(' ').any(|word| word == self.lower_at(index))
+        let lower = self.lower_at(index).as_bytes();
+        split_words(words).any(|word| word == lower)
     }
 
     /// Returns whether an imperative starts at an index: `Keep`, but not the `test` of `test passes`.
@@ -151,8 +155,29 @@ fn is_capitalized(word: &str) -> bool {
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_none_or(char::is_lowercase)
 }
 
+/// Returns a word in lower case, with straight apostrophes.
+fn to_lower(word: &str) -> Cow<'_, str> {
+    if !word.is_ascii() {
+        return Cow::Owned(word.to_lowercase().replace('’', "'"));
+    }
+    if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Owned(word.to_ascii_lowercase());
+    }
+    Cow::Borrowed(word)
+}
+
+/// Splits short lists of words. A search for the next space, as in `str::split`, costs more than looking at each byte.
+fn split_words(words: &str) -> impl Iterator<Item = &[u8]> {
+    words.as_bytes().split(|byte| *byte == b' ')
+}
+
 fn is_word_char(letter: char) -> bool {
-    letter.is_alphanumeric() || "_-'’/.@#+%$&\\~:!<>={}*".contains(letter)
+    let is_mark = |byte: u8| matches!(byte, b'_' | b'-' | b'\'' | b'/' | b'.' | b'@' | b'#' | b'+' | b'%' | b'$' | b'&')
+        || matches!(byte, b'\\' | b'~' | b':' | b'!' | b'<' | b'>' | b'=' | b'{' | b'}' | b'*');
+    match u8::try_from(letter) {
+        Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || is_mark(byte),
+        _ => letter.is_alphanumeric() || letter == '’',
+    }
 }
 
 #[cfg(test)]
@@ -162,7 +187,7 @@ mod tests {
     #[test]
     fn code_and_quotations_are_single_words() {
         let words = WordList::parse("Never call `rm -rf`, say \"never mind\" (or so).");
-        let lowers: Vec<&str> = words.list.iter().map(|word| word.lower.as_str()).collect();
+        let lowers: Vec<&str> = words.list.iter().map(|word| word.lower.as_ref()).collect();
         assert_eq!(lowers, ["never", "call", "", "say", "", "or", "so"]);
         assert_eq!((words.slice(4..7), words.gap_before(3)), ("\"never mind\" (or so)", ", "));
     }
