@@ -18,8 +18,9 @@ use crate::catalog::{Catalog, CatalogEntry, SkillStatus};
 use crate::validation::{SkillViolation, VALIDATION_FAILED_MESSAGE, ValidationMode, validate_skill};
 use crate::{LibraryError, LookupError, skill_reader};
 
-/// The maximum number of cached skills and of cached answers. A full cache is cleared.
-const CACHED_INDEXES_MAX: usize = 256;
+/// The maximum number of cached skills and of cached answers. A full cache is cleared. The index of a short skill takes
+/// 32 KB, and making it again 0.2 ms.
+const CACHED_INDEXES_MAX: usize = 64;
 const CACHED_REPLIES_MAX: usize = 4096;
 /// The maximum number of suggestions for a path that does not exist.
 const SUGGESTIONS_MAX: usize = 8;

@@ -172,8 +172,10 @@ fn split_words(words: &str) -> impl Iterator<Item = &[u8]> {
 }
 
 fn is_word_char(letter: char) -> bool {
-    let is_mark = |byte: u8| matches!(byte, b'_' | b'-' | b'\'' | b'/' | b'.' | b'@' | b'#' | b'+' | b'%' | b'$' | b'&')
-        || matches!(byte, b'\\' | b'~' | b':' | b'!' | b'<' | b'>' | b'=' | b'{' | b'}' | b'*');
+    let is_mark = |byte: u8| {
+        matches!(byte, b'_' | b'-' | b'\'' | b'/' | b'.' | b'@' | b'#' | b'+' | b'%' | b'$' | b'&')
+            || matches!(byte, b'\\' | b'~' | b':' | b'!' | b'<' | b'>' | b'=' | b'{' | b'}' | b'*')
+    };
     match u8::try_from(letter) {
         Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || is_mark(byte),
         _ => letter.is_alphanumeric() || letter == '’',
