@@ -1,6 +1,6 @@
-"""Tests `rep serve` with Python clients: FastMCP over HTTP and stdio, and its skill utilities.
+"""Tests `rep serve` with Python clients: the SDK and FastMCP over HTTP and stdio, and FastMCP's utilities for skills.
 
-    mcp_clients.py URL BINARY SKILLS
+    mcp_clients.py URL BINARY WORKSPACE SKILLS...
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from fastmcp.skills.client import SkillsClientExtension
 from fastmcp.utilities import skills as utilities
+from mcp import Client as SdkClient
+from mcp import StdioServerParameters
 
 
 async def through(client, what):
@@ -24,13 +26,34 @@ async def through(client, what):
         read = await client.read_resource("skill://csv-profile/SKILL.md")
         assert read[0].text.startswith("---\n")
         loaded = await client.call_tool("load_skill", {"name": "csv-profile"})
-        assert loaded.structured_content["name"] == "csv-profile"
+        assert "Call `profile` with the path" in loaded.content[0].text, loaded
+        run = await client.call_tool("csv-profile__profile", {"path": "harvest.csv"})
+        assert run.structured_content["rows"] == 2, run
         asked = await client.call_tool("query_skill", {"query": "http-status:meta.name"})
         assert asked.structured_content["value"] == "http-status", asked
         prompts = await client.list_prompts()
         prompt = await client.get_prompt(prompts[0].name)
         assert prompt.messages
         print("      ", what, client.protocol_version, len(tools), "tools", len(resources), "resources")
+
+
+async def through_sdk(server, what, mode):
+    """Lists everything with the client of the SDK, loads a skill and runs its tool."""
+    async with SdkClient(server, mode=mode, read_timeout_seconds=60) as client:
+        counts = {}
+        for list_page, field in ((client.list_tools, "tools"), (client.list_resources, "resources"), (client.list_prompts, "prompts")):
+            cursor, counts[field] = None, 0
+            while True:
+                page = await list_page(cursor=cursor)
+                counts[field] += len(getattr(page, field))
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+        loaded = await client.call_tool("load_skill", {"name": "csv-profile"})
+        assert "`csv-profile__profile`" in loaded.content[0].text, loaded
+        run = await client.call_tool("csv-profile__profile", {"path": "harvest.csv"})
+        assert run.structured_content["rows"] == 2, run
+        print("      ", what, client.protocol_version, ", ".join(f"{count} {field}" for field, count in counts.items()))
 
 
 async def skills(url):
@@ -50,9 +73,13 @@ async def skills(url):
         print("       sync_skills", len(synced))
 
 
-async def main(url, binary, folder):
-    await through(Client(url), "http")
-    await through(Client(StdioTransport(binary, ["serve", "--path", folder])), "stdio")
+async def main(url, binary, workspace, *folders):
+    arguments = ["serve", "--allow-run", "--workspace", workspace, *(word for folder in folders for word in ("--path", folder))]
+    await through(Client(url), "fastmcp http")
+    await through(Client(StdioTransport(binary, arguments)), "fastmcp stdio")
+    for mode in ("auto", "legacy"):
+        await through_sdk(url, "sdk http", mode)
+        await through_sdk(StdioServerParameters(command=binary, args=arguments), "sdk stdio", mode)
     await skills(url)
 
 

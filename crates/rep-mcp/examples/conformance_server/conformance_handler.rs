@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rep_mcp::{McpServer, SessionHandler, random_bytes};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams,
-    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Reference, RequestStateCodec, ServerConfig, SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, Tool,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Reference, RequestStateCodec, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::task_manager::TaskManager;
@@ -71,8 +71,15 @@ impl ServerHandler for ConformanceHandler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        self.negotiate_initialize(&request)
+        let mut result = self.inner.initialize(request, context).await?;
+        result.capabilities = self.get_info().capabilities;
+        Ok(result)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let mut result = self.inner.discover(context).await?;
+        result.capabilities = self.get_info().capabilities;
+        Ok(result)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -98,7 +105,9 @@ impl ServerHandler for ConformanceHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut result = self.inner.list_tools(request, context).await?;
-        result.tools.extend(fixtures::tools());
+        if result.next_cursor.is_none() {
+            result.tools.extend(fixtures::tools());
+        }
         Ok(result)
     }
 
@@ -119,7 +128,9 @@ impl ServerHandler for ConformanceHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let mut result = self.inner.list_prompts(request, context).await?;
-        result.prompts.extend(fixtures::prompts());
+        if result.next_cursor.is_none() {
+            result.prompts.extend(fixtures::prompts());
+        }
         Ok(result)
     }
 
@@ -154,7 +165,9 @@ impl ServerHandler for ConformanceHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let mut result = self.inner.list_resources(request, context).await?;
-        result.resources.extend(fixtures::resources());
+        if result.next_cursor.is_none() {
+            result.resources.extend(fixtures::resources());
+        }
         Ok(result)
     }
 

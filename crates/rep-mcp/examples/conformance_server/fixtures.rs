@@ -19,6 +19,8 @@ use crate::task_fixtures;
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// A very short silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+/// How long a tool runs whose client loses its stream. The server itself never closes one.
+const LONG_RUN: Duration = Duration::from_secs(2);
 /// How long the steps of a tool take.
 const STEP: Duration = Duration::from_millis(50);
 /// How long a client may cache an answer.
@@ -258,6 +260,10 @@ pub(crate) async fn call(
         name if name.starts_with("test_input_required_result_") || name == "test_streaming_elicitation" => {
             rounds(fixtures, request, context)
         }
+        "test_reconnection" => {
+            tokio::time::sleep(LONG_RUN).await;
+            Ok(text_response("done"))
+        }
         name if PLAIN.contains(&name) || name == "json_schema_2020_12_tool" || name == "test_custom_headers" => {
             Ok(text_response("done"))
         }
@@ -362,6 +368,10 @@ fn rounds(
     let is_sealed = |what: &str| {
         request.request_state.as_deref().is_some_and(|state| fixtures.open(state).is_some_and(|own| own == what))
     };
+    // As the server refuses a state that it did not give out, whatever else the request has.
+    if request.request_state.as_deref().is_some_and(|state| fixtures.open(state).is_none()) {
+        return Err(invalid("`requestState` is not what was given out"));
+    }
     let ask = |requests: Value, state: Option<&str>| {
         required(&requests, state.map(|state| fixtures.seal(state))).map(Into::into)
     };
@@ -381,11 +391,9 @@ fn rounds(
             None => ask(json!({ "client_roots": roots() }), None),
         },
         "request_state" | "tampered_state" => {
-            if request.request_state.is_none() {
+            // As the server asks again if the client did not answer.
+            if !is_sealed("confirm") || !has("confirm") {
                 return ask(json!({ "confirm": form("Please confirm", "ok", "boolean") }), Some("confirm"));
-            }
-            if !is_sealed("confirm") {
-                return Err(invalid("`requestState` is not what was given out"));
             }
             Ok(text_response("state-ok"))
         }

@@ -34,6 +34,10 @@ const JSON_TYPE: &str = "application/json";
 const EVENT_STREAM_TYPE: &str = "text/event-stream";
 /// The only revision with batches. Without a header, clients are of this revision.
 const BATCH_REVISION: &str = "2025-03-26";
+/// The first revision whose clients know events without data, which only tell them where to resume.
+const EMPTY_EVENTS_REVISION: &str = "2025-11-25";
+/// The maximum size of an event without data.
+const EMPTY_EVENT_BYTES_MAX: usize = 256;
 /// The requests that are answered while the server shuts down, because a running call needs them.
 const FINAL_METHODS: [&str; 4] = ["ping", "tasks/get", "tasks/update", "tasks/cancel"];
 
@@ -65,7 +69,15 @@ pub(super) async fn handle_message(State(server): State<McpServer>, request: Req
             }
             return response;
         }
-        _ => return next.run(request).await,
+        _ => {
+            let knows_empty_events = knows_empty_events(request.headers());
+            let response = next.run(request).await;
+            return if knows_empty_events || !is_event_stream(response.headers()) {
+                response
+            } else {
+                response.map(|body| Body::from_stream(body.into_data_stream().map(|chunk| chunk.map(strip_empty_data))))
+            };
+        }
     }
     let (parts, body) = request.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, REQUEST_BYTES_MAX).await else {
@@ -118,12 +130,17 @@ async fn answer_message(server: &McpServer, request: Request, message: &Value, n
         return refusal;
     }
     let answer = OpenAnswer::new(&server.0.open_answers);
+    let knows_empty_events = knows_empty_events(request.headers());
     let response = next.run(request).await;
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
         // The SDK reports a message that it cannot read in this way.
         return fault_response(&MessageFault::unreadable(Some(id)));
     }
-    if is_event_stream(response.headers()) { collapse_stream(response, answer).await } else { response }
+    if is_event_stream(response.headers()) {
+        collapse_stream(response, answer, knows_empty_events).await
+    } else {
+        response
+    }
 }
 
 /// Refuses to run a tool for a token that does not allow it, so that an OAuth client can ask for one that does.
@@ -148,7 +165,7 @@ pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
 }
 
 /// Answers with JSON if the first message of a stream is its last one and arrives soon.
-async fn collapse_stream(response: Response, answer: OpenAnswer) -> Response {
+async fn collapse_stream(response: Response, answer: OpenAnswer, knows_empty_events: bool) -> Response {
     let (mut parts, mut body) = response.into_parts();
     let mut events = EventBuffer::default();
     let deadline = Instant::now() + STREAM_DELAY;
@@ -174,13 +191,34 @@ async fn collapse_stream(response: Response, answer: OpenAnswer) -> Response {
         parts.headers.remove(header::TRANSFER_ENCODING);
         return Response::from_parts(parts, Body::from(message));
     }
-    let begun = tokio_stream::once(Ok(Bytes::from(events.bytes)));
+    let begun = Bytes::from(events.bytes);
+    let begun = tokio_stream::once(Ok(if knows_empty_events { begun } else { strip_empty_data(begun) }));
     let rest = body.into_data_stream().map(move |chunk| {
         // The answer is on its way until the stream ends.
         let _answer = &answer;
         chunk
     });
     Response::from_parts(parts, Body::from_stream(begun.chain(rest)))
+}
+
+/// Whether a client knows events without data. Clients of earlier revisions take one for a damaged message, and some
+/// give up the connection.
+fn knows_empty_events(headers: &HeaderMap) -> bool {
+    let revision = headers.get("mcp-protocol-version").and_then(|revision| revision.to_str().ok());
+    // Revisions are dates.
+    revision.is_some_and(|revision| revision >= EMPTY_EVENTS_REVISION)
+}
+
+/// Removes the empty data from the first event of a chunk, so that it only says where to resume and when.
+fn strip_empty_data(chunk: Bytes) -> Bytes {
+    let end = chunk.windows(2).take(EMPTY_EVENT_BYTES_MAX).position(|pair| pair == b"\n\n");
+    let Some((event, rest)) = end.map(|end| chunk.split_at(end)) else { return chunk };
+    let (data, others): (Vec<&[u8]>, Vec<&[u8]>) =
+        event.split(|byte| *byte == b'\n').partition(|line| line.starts_with(b"data"));
+    if data.iter().any(|line| !matches!(*line, b"data" | b"data:" | b"data: ")) {
+        return chunk;
+    }
+    Bytes::from([&others.join(&b'\n'), rest].concat())
 }
 
 fn is_answer(message: &[u8]) -> bool {
@@ -287,6 +325,16 @@ mod tests {
                 found.extend(std::iter::from_fn(|| events.next_message()));
             }
             assert_eq!(found, [b"{\"a\":1}".to_vec(), b"{\"b\":2}".to_vec()], "{cut}");
+        }
+    }
+
+    #[test]
+    fn only_empty_data_is_removed_from_a_stream() {
+        let strip = |text: &'static str| String::from_utf8(strip_empty_data(Bytes::from(text)).to_vec()).unwrap();
+        assert_eq!(strip("id: 0\nretry: 3000\ndata:\n\n"), "id: 0\nretry: 3000\n\n");
+        assert_eq!(strip("data: \nid: 0\n\ndata: {}\n\n"), "id: 0\n\ndata: {}\n\n");
+        for kept in [": alive\n\n", "data: {}\nid: 1\n\n", "data:\ndata: {}\n\n", "data: {", ""] {
+            assert_eq!(strip(kept), kept);
         }
     }
 

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use super::run;
 use super::serve::{Client, Era, PATH, Server, library, meta, start};
+use super::serve_runs::{RUN, tools};
+use super::serve_tokens::{hear, open_stream};
 
 /// An answer over HTTP.
 #[derive(Debug)]
@@ -105,6 +107,62 @@ pub(super) fn ask_new(address: &str, method: &str, mut params: Value, headers: &
     }
     all.extend_from_slice(headers);
     post(address, &all, &body)
+}
+
+/// A client that loses the stream of its call gets the answer when it comes back.
+#[test]
+fn the_answer_of_a_call_is_resumed_after_its_stream_was_lost() {
+    let scratch = ScratchFolder::new();
+    tools(&scratch);
+    // The tool ends when the test says so.
+    scratch.write_file("skills/plain/scripts/echo.sh", "until [ -e go ]; do sleep 0.1; done; echo '{\"ok\": true}'\n");
+    let (_server, address) = listening(&scratch, &RUN);
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let session = post(&address, &[], &hello.to_string()).header("mcp-session-id").expect("there is one").to_owned();
+    let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(post(&address, &headers, &ready.to_string()).status, 202);
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "plain__echo", "arguments": {} } });
+    let kinds = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+    let mut stream = open_stream(&address, "POST", "/mcp", &[&headers[..], &kinds].concat(), &call.to_string());
+    // The stream begins if the answer takes a while; its first event says where to resume.
+    let begun = hear(&mut stream, "retry: ");
+    let last = begun.lines().find_map(|line| line.strip_prefix("id: ")).expect("the event has an id").trim();
+    drop(stream);
+    scratch.write_file("go", "");
+    let resumed = [&headers[..], &[("Accept", "text/event-stream"), ("Last-Event-Id", last)]].concat();
+    let mut stream = open_stream(&address, "GET", "/mcp", &resumed, "");
+    let heard = hear(&mut stream, "\"result\"");
+    assert!(heard.contains("\"id\":2") && heard.contains("\"ok\":true"), "{heard}");
+}
+
+/// A client of an earlier revision, such as Gemini CLI, takes an event without data for a damaged message and leaves.
+#[test]
+fn events_without_data_are_for_clients_that_know_them() {
+    let scratch = ScratchFolder::new();
+    library(&scratch);
+    let (_server, address) = listening(&scratch, &PATH);
+    for (revision, has_empty_event) in [("2025-06-18", false), ("2025-11-25", true)] {
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+        let answer = post(&address, &[], &hello.to_string());
+        assert_eq!(answer.message()["result"]["protocolVersion"], revision);
+        let session = answer.header("mcp-session-id").expect("the revision has sessions").to_owned();
+        let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", revision)];
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(post(&address, &headers, &ready.to_string()).status, 202);
+        let headers = [&headers[..], &[("Accept", "text/event-stream")]].concat();
+        let mut stream = open_stream(&address, "GET", "/mcp", &headers, "");
+        let begun = hear(&mut stream, "retry: ");
+        scratch.write_file(
+            &format!("skills/more-{revision}/SKILL.md"),
+            format!("---\nname: more-{revision}\ndescription: More. Use when testing.\n---\n\n# More\n"),
+        );
+        let heard = begun + &hear(&mut stream, "list_changed");
+        let is_empty = |line: &&str| line.trim_end() == "data:";
+        assert_eq!(heard.lines().find(is_empty).is_some(), has_empty_event, "{revision}: {heard}");
+    }
 }
 
 #[test]

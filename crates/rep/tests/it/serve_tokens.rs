@@ -91,7 +91,7 @@ fn a_named_token_closes_the_server_and_its_revocation_counts_at_once() {
 }
 
 /// Sends a request and returns its connection when the first words of the answer have arrived.
-fn open_stream(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+pub(super) fn open_stream(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_read_timeout(Some(DEADLINE)).expect("the deadline is not zero");
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
@@ -103,14 +103,15 @@ fn open_stream(address: &str, method: &str, path: &str, headers: &[(&str, &str)]
     stream
 }
 
-/// Reads from a stream until it contains a text.
-fn hear(stream: &mut TcpStream, text: &str) {
+/// Reads from a stream until it contains a text, and returns what was read.
+pub(super) fn hear(stream: &mut TcpStream, text: &str) -> String {
     let (mut heard, mut bytes) = (String::new(), [0; 1024]);
     while !heard.contains(text) {
         let count = stream.read(&mut bytes).expect("an answer within the deadline");
         assert!(count > 0, "{heard}");
         heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
     }
+    heard
 }
 
 /// The rest of a stream, which must end.
