@@ -266,6 +266,21 @@ def message():
     seed("message", "request", '{"jsonrpc":"2.0","id":"a","method":"ping"}\nhello\n')
 
 
+def credentials():
+    stored = {"auth": base64.b64encode(b"me:word").decode()}
+    seed("credentials", "stored", json.dumps({"auths": {"r.example:5000": stored, "https://index.docker.io/v1/": {"identitytoken": "t"}}}))
+    seed("credentials", "helpers", json.dumps({"credsStore": "all", "credHelpers": {"r.example": "own"}}))
+    seed("credentials", "answer", json.dumps({"ServerURL": "", "Username": "<token>", "Secret": "t"}))
+    seed("credentials", "challenge", 'Basic realm="r", Bearer realm="https://r.example/token",service="r"')
+
+
+def settings():
+    seed("settings", "sources", "sources:\n  allow: ['github:acme/*', 'oci://r.example/*']\n  deny: [\"*/secret\"]\n"
+         "  mirrors: {'oci://a.example/': 'oci://b.example/a/'}\n  proxy: http://p.example:3128\n")
+    seed("settings", "user", "library: {paths: [~/skills]}\npolicy: {deny: {skills: [a], hosts: ['*.x'], paths: ['**/.env']}}\n"
+         "llm: {url: 'http://127.0.0.1:1', model: m}\nserve: {clients: {c: {skills: [a]}}}\ncheck: {profiles: [agentskills]}\n")
+
+
 if __name__ == "__main__":
     archives()
     dns()
@@ -277,3 +292,5 @@ if __name__ == "__main__":
     oci()
     signature()
     source()
+    credentials()
+    settings()

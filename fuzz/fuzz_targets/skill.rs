@@ -20,7 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = fix::apply_fixes("SKILL.md", text, found.findings.iter().filter_map(|finding| finding.fix.as_ref()));
     }
     let report = CheckReport { findings: found.findings, skills: 1 };
-    let formats = [ReportFormat::Text, ReportFormat::Sarif, ReportFormat::Github, ReportFormat::Junit, ReportFormat::Gitlab];
+    let formats =
+        [ReportFormat::Text, ReportFormat::Sarif, ReportFormat::Github, ReportFormat::Junit, ReportFormat::Gitlab];
     for format in formats {
         let _ = render::render_report(&report, format, render::ColourMode::Plain);
     }

@@ -1,14 +1,17 @@
-//! Reads addresses of sources, git references and patterns from any text. Nothing that git could read as an option comes
-//! through.
+//! Reads addresses of sources, git references, patterns and lists of files from any text. Nothing that git could read as an
+//! option comes through.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rep_net::HttpProxy;
-use rep_net::git::{GitReference, GitUrl};
+use rep_net::git::{GitReference, GitUrl, parse_tree_listing};
 use rep_package::source::InstallSource;
 use rep_package::source_name::matches_pattern;
 
 fuzz_target!(|bytes: &[u8]| {
+    for entry in parse_tree_listing(bytes).into_iter().flatten() {
+        assert!(!entry.path.is_empty() && !entry.id.starts_with('-'), "{entry:?}");
+    }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(url) = GitUrl::parse(text) {
         assert!(!url.as_str().starts_with('-') && !url.as_str().contains([' ', '\n', '\0']));

@@ -14,8 +14,23 @@ const COVERAGE_FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-cove
 /// The targets whose seeds are the examples.
 const SKILL_TARGETS: [&str; 5] = ["lsp", "scan", "skill", "uasp", "yaml"];
 /// The targets whose seeds are in `fuzz/seeds/TARGET`, which `fuzz/make-seeds.py` writes.
-const SEEDED_TARGETS: [&str; 13] =
-    ["audit", "dns", "glob", "hello", "index", "lock", "message", "oci", "search", "signature", "source", "tar", "zip"];
+const SEEDED_TARGETS: [&str; 15] = [
+    "audit",
+    "credentials",
+    "dns",
+    "glob",
+    "hello",
+    "index",
+    "lock",
+    "message",
+    "oci",
+    "search",
+    "settings",
+    "signature",
+    "source",
+    "tar",
+    "zip",
+];
 
 /// Runs all targets, or the named one, for `seconds` each.
 pub(crate) fn run_fuzz_targets(root: &Path, seconds: &str, only: Option<&str>) -> Result<(), String> {

@@ -46,7 +46,9 @@ use rep_check::{CheckOptions, Level, Profile, find_rule, nearest_rule_name};
 use rep_model::yaml::{self, YamlEntry, YamlNode, core};
 use rep_model::{SourceText, Span};
 use rep_permissions::{Glob, HostRule, Policy};
-pub use sources::{SYSTEM_SETTINGS_FILE, SourceSettings, SourceSettingsFile, load_source_settings};
+pub use sources::{
+    SYSTEM_SETTINGS_FILE, SourceSettings, SourceSettingsFile, load_source_settings, parse_source_settings,
+};
 
 use crate::mcp_servers::{ServerDeclaration, ServerOrigin, parse_servers};
 use crate::{LibraryError, Scope, SkillRoot, SkillSet, skill_reader};

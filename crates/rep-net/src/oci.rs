@@ -21,7 +21,7 @@ use rep_permissions::resolver::HostResolver;
 use sha2::{Digest, Sha256};
 
 pub use challenge::{AuthChallenge, parse_challenges};
-pub use credentials::CredentialFiles;
+pub use credentials::{CredentialConfig, CredentialFiles, CredentialSource, RegistryCredential, parse_helper_answer};
 pub use manifest::{EMPTY_TYPE, INDEX_TYPE, MANIFEST_BYTES_MAX, MANIFEST_TYPE, OciDescriptor, OciManifest};
 pub use reference::{OCI_SCHEME, OciReference, OciRepository, OciSelector, check_digest, is_tag};
 pub use transfer::FetchedManifest;

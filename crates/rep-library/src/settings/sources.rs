@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use rep_model::SourceText;
 use rep_model::yaml::YamlNode;
 
 use super::{SettingsError, SettingsReader, USER_SECTIONS};
@@ -44,11 +45,24 @@ pub fn load_source_settings(path: &Path, file: SourceSettingsFile) -> Result<Sou
     if path.symlink_metadata().is_err() {
         return Ok(SourceSettings::default());
     }
+    parse_sources_of(&SettingsReader::open(path)?, file)
+}
+
+/// Parses the sources of a settings file. `shown` is its path in messages.
+pub fn parse_source_settings(
+    text: &str,
+    shown: &str,
+    file: SourceSettingsFile,
+) -> Result<SourceSettings, SettingsError> {
+    parse_sources_of(&SettingsReader { source: SourceText::new(text.to_owned()), shown: shown.to_owned() }, file)
+}
+
+fn parse_sources_of(reader: &SettingsReader, file: SourceSettingsFile) -> Result<SourceSettings, SettingsError> {
     let sections = match file {
         SourceSettingsFile::System => SYSTEM_SECTIONS,
         SourceSettingsFile::User => USER_SECTIONS,
     };
-    Ok(SettingsReader::open(path)?.parse_settings(sections)?.sources)
+    Ok(reader.parse_settings(sections)?.sources)
 }
 
 impl SettingsReader {
@@ -95,7 +109,10 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("rep.yaml");
         rep_storage::atomic::replace_file(&path, text.as_bytes()).unwrap();
-        load_source_settings(&path, file).map_err(|error| error.to_string())
+        let loaded = load_source_settings(&path, file).map_err(|error| error.to_string());
+        let parsed = parse_source_settings(text, &path.to_string_lossy(), file).map_err(|error| error.to_string());
+        assert_eq!(loaded, parsed);
+        loaded
     }
 
     #[test]

@@ -23,9 +23,14 @@ const DOCKER_HUB_KEY: &str = "https://index.docker.io/v1/";
 
 /// Credentials for a registry. They cannot be printed.
 #[derive(Clone)]
-pub(crate) enum RegistryCredential {
+pub enum RegistryCredential {
     /// A name and a password.
-    Password { user: String, password: String },
+    Password {
+        /// The name.
+        user: String,
+        /// The password.
+        password: String,
+    },
     /// A token that is exchanged for others.
     IdentityToken(String),
 }
@@ -57,15 +62,21 @@ impl CredentialFiles {
     pub(crate) fn find(&self, host: &str) -> Result<Option<RegistryCredential>, String> {
         for file in &self.files {
             let Some(config) = read_config(file)? else { continue };
-            if let Some(found) = find_in_config(&config, host)? {
-                return Ok(Some(found));
+            for source in config.list_sources(host)? {
+                let found = match source {
+                    CredentialSource::Stored(credential) => Some(credential),
+                    CredentialSource::Helper { name, key } => ask_helper(&name, &key)?,
+                };
+                if found.is_some() {
+                    return Ok(found);
+                }
             }
         }
         Ok(None)
     }
 }
 
-fn read_config(path: &std::path::Path) -> Result<Option<Value>, String> {
+fn read_config(path: &std::path::Path) -> Result<Option<CredentialConfig>, String> {
     let failed = |reason: String| format!("could not read the credentials in `{}`: {reason}", path.display());
     let mut bytes = Vec::new();
     let file = match File::open(path) {
@@ -77,27 +88,60 @@ fn read_config(path: &std::path::Path) -> Result<Option<Value>, String> {
         return Err(failed("it is not a regular file".to_owned()));
     }
     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
-    // The text of the error could contain a part of the file.
-    serde_json::from_slice(&bytes).map(Some).map_err(|_| failed("it is not JSON".to_owned()))
+    CredentialConfig::parse(&bytes).map(Some).ok_or_else(|| failed("it is not JSON".to_owned()))
 }
 
-/// Finds the credentials for a host in a configuration, which names them, a helper for the host, or one for all hosts.
-fn find_in_config(config: &Value, host: &str) -> Result<Option<RegistryCredential>, String> {
-    let keys = host_keys(host);
-    let helper = keys.iter().find_map(|key| config["credHelpers"][key.as_str()].as_str().map(|helper| (helper, key)));
-    if let Some((helper, key)) = helper {
-        return ask_helper(helper, key);
+/// The content of a file with credentials. It cannot be printed.
+pub struct CredentialConfig(Value);
+
+/// Where the credentials for a host are.
+pub enum CredentialSource {
+    /// In the file.
+    Stored(RegistryCredential),
+    /// The helper `docker-credential-NAME` has them.
+    Helper {
+        /// The name, which is a part of a file name.
+        name: String,
+        /// What the helper calls the host.
+        key: String,
+    },
+}
+
+impl CredentialConfig {
+    /// Parses a file. The error says nothing, because it could contain a part of the file.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().map(Self)
     }
-    if let Some(helper) = config["credsStore"].as_str().filter(|helper| !helper.is_empty()) {
-        for key in &keys {
-            if let Some(found) = ask_helper(helper, key)? {
-                return Ok(Some(found));
+
+    /// Lists where the credentials for a host may be, in order: at a helper for the host, or else at the helper for all hosts
+    /// and in the file. Fails if a helper has an invalid name.
+    pub fn list_sources(&self, host: &str) -> Result<Vec<CredentialSource>, String> {
+        let config = &self.0;
+        let keys = host_keys(host);
+        let own = keys.iter().find_map(|key| config["credHelpers"][key.as_str()].as_str().map(|name| (name, key)));
+        if let Some((name, key)) = own {
+            return Ok(vec![name_helper(name, key)?]);
+        }
+        let mut sources = Vec::new();
+        if let Some(name) = config["credsStore"].as_str().filter(|name| !name.is_empty()) {
+            for key in &keys {
+                sources.push(name_helper(name, key)?);
             }
         }
+        let entries = config["auths"].as_object().into_iter().flatten();
+        let found = entries.into_iter().find(|(key, _)| keys.contains(key) || keys.contains(&normalize_key(key)));
+        sources.extend(found.and_then(|(_, entry)| parse_entry(entry)).map(CredentialSource::Stored));
+        Ok(sources)
     }
-    let entries = config["auths"].as_object().into_iter().flatten();
-    let found = entries.into_iter().find(|(key, _)| keys.contains(key) || keys.contains(&normalize_key(key)));
-    Ok(found.and_then(|(_, entry)| parse_entry(entry)))
+}
+
+fn name_helper(name: &str, key: &str) -> Result<CredentialSource, String> {
+    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    if is_plain {
+        Ok(CredentialSource::Helper { name: name.to_owned(), key: key.to_owned() })
+    } else {
+        Err(format!("`{}` is not the name of a credential helper", name.escape_debug()))
+    }
 }
 
 /// Returns the names under which a host may be stored.
@@ -130,10 +174,6 @@ fn parse_entry(entry: &Value) -> Option<RegistryCredential> {
 
 /// Asks a credential helper, by Docker's protocol: `docker-credential-NAME get`, with the host on stdin.
 fn ask_helper(name: &str, key: &str) -> Result<Option<RegistryCredential>, String> {
-    let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-    if !is_plain {
-        return Err(format!("`{}` is not the name of a credential helper", name.escape_debug()));
-    }
     let program = format!("docker-credential-{name}");
     let call = ProgramCall {
         program: &program,
@@ -150,14 +190,18 @@ fn ask_helper(name: &str, key: &str) -> Result<Option<RegistryCredential>, Strin
         // The protocol's way of saying that there are none. The output may contain anything and is not shown.
         return Ok(None);
     }
-    let invalid = || format!("`{program}` did not print credentials as JSON");
-    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| invalid())?;
-    let text = |key: &str| answer[key].as_str().map(str::to_owned).ok_or_else(invalid);
+    parse_helper_answer(&output.stdout).ok_or_else(|| format!("`{program}` did not print credentials as JSON"))
+}
+
+/// Parses what a credential helper prints. An empty secret means that it has none. Returns `None` if it is not an answer.
+pub fn parse_helper_answer(bytes: &[u8]) -> Option<Option<RegistryCredential>> {
+    let answer: Value = serde_json::from_slice(bytes).ok()?;
+    let text = |key: &str| answer[key].as_str().map(str::to_owned);
     let (user, secret) = (text("Username")?, text("Secret")?);
     if secret.is_empty() {
-        return Ok(None);
+        return Some(None);
     }
-    Ok(Some(match user.as_str() {
+    Some(Some(match user.as_str() {
         "<token>" => RegistryCredential::IdentityToken(secret),
         _ => RegistryCredential::Password { user, password: secret },
     }))
@@ -169,11 +213,20 @@ mod tests {
 
     use super::*;
 
-    fn shape(config: &Value, host: &str) -> Option<String> {
-        find_in_config(config, host).unwrap().map(|found| match found {
+    fn describe(credential: RegistryCredential) -> String {
+        match credential {
             RegistryCredential::Password { user, password } => format!("{user}:{password}"),
             RegistryCredential::IdentityToken(token) => format!("token {token}"),
-        })
+        }
+    }
+
+    fn shape(config: &Value, host: &str) -> Option<String> {
+        let sources = CredentialConfig(config.clone()).list_sources(host).unwrap();
+        let shown = sources.into_iter().map(|source| match source {
+            CredentialSource::Stored(credential) => describe(credential),
+            CredentialSource::Helper { name, key } => format!("{name} for {key}"),
+        });
+        Some(shown.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
     }
 
     #[test]
@@ -190,6 +243,27 @@ mod tests {
         assert_eq!(shape(&config, "old.example").as_deref(), Some("a:b"));
         assert_eq!(shape(&config, "docker.io").as_deref(), Some("token t"));
         assert_eq!(shape(&config, "bad.example"), None);
-        assert!(find_in_config(&json!({ "credsStore": "../../bin/sh" }), "r.example").is_err());
+        let config = json!({
+            "credHelpers": { "own.example": "own" }, "credsStore": "all", "auths": { "r.example": { "auth": "bWU6d29yZA==" } },
+        });
+        assert_eq!(shape(&config, "own.example").as_deref(), Some("own for own.example"));
+        assert_eq!(
+            shape(&config, "r.example").as_deref(),
+            Some("all for r.example, all for https://r.example, all for https://r.example/, me:word")
+        );
+        for config in [json!({ "credsStore": "../../bin/sh" }), json!({ "credHelpers": { "r.example": "a b" } })] {
+            assert!(CredentialConfig(config).list_sources("r.example").is_err());
+        }
+    }
+
+    #[test]
+    fn a_helper_answers_with_credentials_or_none() {
+        let answer = |text: &str| parse_helper_answer(text.as_bytes()).map(|found| found.map(describe));
+        assert_eq!(answer(r#"{"Username":"me","Secret":"word"}"#), Some(Some("me:word".to_owned())));
+        assert_eq!(answer(r#"{"Username":"<token>","Secret":"t"}"#), Some(Some("token t".to_owned())));
+        assert_eq!(answer(r#"{"Username":"me","Secret":""}"#), Some(None));
+        for text in ["", "{}", "credentials not found", r#"{"Username":1,"Secret":"x"}"#] {
+            assert_eq!(answer(text), None, "{text}");
+        }
     }
 }
