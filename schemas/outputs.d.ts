@@ -1598,7 +1598,7 @@ export interface ScriptResult {
   /** What it wrote to stderr. */
   stderr: string;
   /** Its exit code; 128 and the number of the signal that killed it. */
-  returncode: number;
+  returncode: integer;
   /** What it tried and may not, each once, up to 100. */
   denied: Denial[];
   /** How many further denials there were. */

@@ -802,7 +802,7 @@ class ScriptResult:
     stderr: str
     """What it wrote to stderr."""
 
-    returncode: float
+    returncode: int
     """Its exit code; 128 and the number of the signal that killed it."""
 
     denied: tuple[Denial, ...]

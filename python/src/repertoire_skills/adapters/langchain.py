@@ -67,9 +67,11 @@ class RepSkillsMiddleware(AgentMiddleware):
         if not catalog:
             return request
         prompt = f"{request.system_prompt}\n\n{catalog}" if request.system_prompt else catalog
+        # Versions of the framework declare this in different ways.
+        untyped = cast("Any", request)
         if hasattr(request, "override"):
-            return request.override(system_prompt=prompt)
-        request.system_prompt = prompt
+            return cast("ModelRequest", untyped.override(system_prompt=prompt))
+        untyped.system_prompt = prompt
         return request
 
     def wrap_model_call(
@@ -136,8 +138,8 @@ class RepSkillsMiddleware(AgentMiddleware):
             said = f"\nstderr:\n{result.stderr}" if result.stderr else ""
             return f"exit code {result.returncode}\n{result.stdout}{said}{denied}"
 
-        tools = [load_skill, read_skill_file, search_skills, query_skill, run_skill_script]
-        return cast("list[BaseTool]", tools)
+        tools: list[BaseTool] = [load_skill, read_skill_file, search_skills, query_skill, run_skill_script]
+        return tools
 
 
 __all__: list[Any] = ["RepSkillsMiddleware"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import count
@@ -37,7 +37,7 @@ def script_words(args: Mapping[str, Any] | None) -> list[str]:
         if isinstance(value, bool):
             words.extend([option] if value else [])
         elif isinstance(value, list):
-            words.extend(word for item in cast("list[Any]", value) for word in (option, str(item)))
+            words.extend(word for item in cast("Iterable[Any]", value) for word in (option, str(item)))
         elif value is not None:
             words.extend([option, str(value)])
     return words
