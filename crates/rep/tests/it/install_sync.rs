@@ -1,10 +1,12 @@
 //! `rep sync`, `rep update`, `rep pin`, and the skills that other skills require.
 
-use rep_test_support::{ProgramRun, ScratchFolder, is_program_installed};
+use std::path::Path;
+
+use rep_test_support::{ProgramRun, Registry, ScratchFolder, TestRepository, is_program_installed};
 use serde_json::{Value, json};
 
 use crate::install_git::{GitWorld, skill};
-use crate::{json as parsed, run};
+use crate::{json as parsed, rep, run};
 
 fn states(run: &ProgramRun) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -52,6 +54,47 @@ fn a_clone_on_an_empty_machine_is_restored_exactly_even_after_the_tag_moved() {
     let cached = at(&["sync", "--offline"]);
     assert_eq!(cached.code, 0, "{cached:?}");
     assert_eq!(states(&at(&["sync", "--check", "--json"])), vec![pair("docx", "current"), pair("pdf", "current")]);
+}
+
+/// What a new colleague or a build machine does, word by word.
+#[test]
+fn a_cloned_project_is_restored_and_verified_by_two_commands() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    let project = TestRepository::create(&world.scratch.work_folder().join("srv/project"));
+    project.write_file(".gitignore", ".agents/\n.claude/\n");
+    project.write_file("skills/letters/SKILL.md", skill("letters", "letter"));
+    let registry = Registry::start(&world.scratch.work_folder().join("registry"));
+    let mut sources = vec![format!("{}#v1.0.0", world.url()), "srv/project/skills/letters".to_owned()];
+    if let Some(registry) = &registry {
+        world.scratch.write_file("src/xlsx/SKILL.md", skill("xlsx", "XLSX"));
+        let target = format!("oci://{}/team/xlsx:1.0.0", registry.address);
+        assert_eq!(run(&world.scratch, &["push", "src/xlsx", &target]).code, 0);
+        sources.push(target);
+    }
+    for source in &sources {
+        let words = ["install", source, "--project", "srv/project", "--host", "claude-code", "--host", "codex"];
+        let installed = run(&world.scratch, &words);
+        assert_eq!(installed.code, 0, "{installed:?}");
+    }
+    project.commit_all("skills of the project");
+    let machine = ScratchFolder::new();
+    let script =
+        format!("git clone --quiet {} clone && cd clone && rep sync && rep verify", world.server.url("project"));
+    let path =
+        format!("{}:{}", rep().parent().expect("it is in a directory").display(), std::env::var("PATH").unwrap());
+    let done = machine.run_with_environment(Path::new("sh"), &["-c", &script], &[("PATH", &path)]);
+    assert_eq!(done.code, 0, "{done:?}");
+    for name in ["docx", "letters", "pdf"].into_iter().chain(registry.is_some().then_some("xlsx")) {
+        for host in [".agents", ".claude"] {
+            let file = machine.work_folder().join("clone").join(host).join("skills").join(name).join("SKILL.md");
+            assert!(file.is_file(), "{}", file.display());
+        }
+    }
+    let status = machine.run_program(Path::new("git"), &["-C", "clone", "status", "--porcelain"]);
+    assert_eq!(status.stdout, "", "nothing of the repository changed");
 }
 
 #[test]
