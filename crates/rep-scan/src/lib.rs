@@ -61,6 +61,11 @@ impl SkillScan {
         Capabilities::from_behaviours(&self.behaviours)
     }
 
+    /// Whether something could not be read, so that the skill may do more than its behaviours say.
+    pub fn is_partial(&self) -> bool {
+        self.signals.iter().any(|signal| matches!(signal.kind, SignalKind::NotLookedAt | SignalKind::OpaqueFile))
+    }
+
     /// Returns the signals of one kind.
     pub fn signals_of(&self, kind: SignalKind) -> impl Iterator<Item = &Signal> {
         self.signals.iter().filter(move |signal| signal.kind == kind)

@@ -21,6 +21,8 @@ pub enum WordPart {
     Process(Span),
     /// A pattern such as `*`.
     Glob,
+    /// What the reader of a document fills in, such as `<JOB_ID>`.
+    Placeholder,
 }
 
 /// A word of a command.
@@ -82,10 +84,12 @@ pub struct ShellScript {
 
 /// Reads a script.
 pub fn read_shell(text: &str) -> ShellScript {
-    let mut reader =
-        Reader { text, bytes: text.as_bytes(), at: 0, script: ShellScript::default(), ..Reader::default() };
-    reader.read_all();
-    reader.script
+    Reader { text, bytes: text.as_bytes(), ..Reader::default() }.read_script()
+}
+
+/// Reads the commands of a document, in which `<JOB_ID>` is a placeholder and not a redirection.
+pub fn read_documented_shell(text: &str) -> ShellScript {
+    Reader { text, bytes: text.as_bytes(), has_placeholders: true, ..Reader::default() }.read_script()
 }
 
 #[derive(Default)]
@@ -100,7 +104,12 @@ struct Reader<'a> {
     /// Whether each open `case` waits for a pattern.
     cases: Vec<bool>,
     depth: u32,
+    /// Whether `<name>` is a placeholder.
+    has_placeholders: bool,
 }
+
+/// The maximum length of a placeholder, in bytes.
+const PLACEHOLDER_BYTES_MAX: usize = 80;
 
 /// Words after which another command starts.
 const LEADING: [&str; 10] = ["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"];
@@ -109,6 +118,28 @@ const CLOSING: [&str; 4] = ["fi", "done", "esac", "}"];
 impl Reader<'_> {
     fn peek(&self, step: usize) -> u8 {
         self.bytes.get(self.at + step).copied().unwrap_or(0)
+    }
+
+    fn read_script(mut self) -> ShellScript {
+        self.read_all();
+        self.script
+    }
+
+    /// Returns the offset behind the placeholder that starts here, if one does.
+    fn placeholder_end(&self) -> Option<usize> {
+        if !self.has_placeholders || self.bytes.get(self.at) != Some(&b'<') {
+            return None;
+        }
+        let rest = &self.bytes[self.at + 1..];
+        let close = rest.iter().take(PLACEHOLDER_BYTES_MAX).position(|byte| matches!(byte, b'>' | b'\n'))?;
+        let inside = &rest[..close];
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-./:|, '".contains(byte);
+        let starts = inside.first().is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii() || *byte == b'_');
+        // In `sort <in >out` and `run <in 2>out`, the bracket does not close anything.
+        let last = inside.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+        let is_redirection = last.is_empty() || last.len() < inside.len() && last.iter().all(u8::is_ascii_digit);
+        let is_closed = rest[close] == b'>' && !matches!(rest.get(close + 1), Some(b'>' | b'&' | b'('));
+        (starts && is_closed && !is_redirection && inside.iter().all(is_part)).then_some(self.at + close + 2)
     }
 
     fn read_all(&mut self) {
@@ -126,7 +157,8 @@ impl Reader<'_> {
                 }
                 b'(' if self.peek(1) == b'(' => self.skip_arithmetic(),
                 b';' | b'&' | b'|' | b'(' | b')' => self.read_operator(),
-                b'<' | b'>' => self.read_redirection(None),
+                b'<' if self.placeholder_end().is_some() => self.read_token(),
+                b'<' | b'>' => self.read_redirection(),
                 _ => self.read_token(),
             }
         }
@@ -170,7 +202,7 @@ impl Reader<'_> {
         match (first, second) {
             (b'&', b'>') => {
                 self.at += 1;
-                self.read_redirection(None);
+                self.read_redirection();
             }
             (b'|', b'&') => self.separate(true, 2),
             (b';', b';') => {
@@ -254,7 +286,7 @@ impl Reader<'_> {
         word.parts
     }
 
-    fn read_redirection(&mut self, _descriptor: Option<u8>) {
+    fn read_redirection(&mut self) {
         let rest = &self.bytes[self.at..];
         let operators: [(&[u8], &'static str); 10] = [
             (b"<<<", "<<<"),
@@ -507,6 +539,11 @@ impl Reader<'_> {
             let byte = self.bytes[self.at];
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' => break,
+                b'<' if let Some(end) = self.placeholder_end() => {
+                    flush(&mut word, &mut run);
+                    word.parts.push(WordPart::Placeholder);
+                    self.at = end;
+                }
                 b'<' | b'>' => {
                     if self.peek(1) != b'(' || !run.is_empty() || !word.parts.is_empty() {
                         break;

@@ -43,7 +43,8 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         if place.is_too_deep() || place.nesting > shell::NESTING_MAX {
             return Value::unknown();
         }
-        let script = shell::read_shell(text);
+        let script =
+            if place.is_shown { shell::read_documented_shell(text) } else { shell::read_shell(text) };
         self.functions.extend(script.functions.iter().cloned());
         let mut input: Option<SharedValue> = None;
         let mut output = Value::unknown();
@@ -150,6 +151,9 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         place: &Place,
     ) -> SharedValue {
         let Some(first) = command.words.first() else { return input.unwrap_or_else(Value::unknown) };
+        if first.parts == [WordPart::Placeholder] {
+            return input.unwrap_or_else(Value::unknown);
+        }
         if first.literal() == Some("for") || first.literal() == Some("select") {
             self.assign_loop(command, text, place);
             return Value::unknown();
@@ -210,6 +214,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
                 WordPart::Text(text) if index == 0 && text.starts_with('~') && !word.is_quoted => Value::text(text),
                 WordPart::Text(text) => Value::text(text),
                 WordPart::Glob => Value::text("*"),
+                WordPart::Placeholder => Value::unknown(),
                 WordPart::Variable(name, default) => self.expand(name, default.as_deref(), place, word.span),
                 WordPart::Substitution(span) | WordPart::Process(span) => {
                     let inside = text.get(span.range()).unwrap_or("");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rep_model::{Skill, SkillTree};
-use rep_scan::shell::read_shell;
+use rep_scan::shell::{read_documented_shell, read_shell};
 use rep_scan::source_tokens::split_source;
 use rep_scan::{SkillScan, scan_skill};
 
@@ -63,6 +63,7 @@ fn pieces() -> impl Strategy<Value = String> {
         "```sh\n",
         "```\n",
         "> ",
+        "<name>",
     ]);
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -70,7 +71,7 @@ fn pieces() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn spans_lie_in_the_text(text in prop_oneof![pieces(), ".{0,200}"]) {
-        for command in read_shell(&text).commands {
+        for command in read_shell(&text).commands.into_iter().chain(read_documented_shell(&text).commands) {
             for word in &command.words {
                 prop_assert!(text.get(word.span.range()).is_some(), "{:?}", word.span);
             }
@@ -143,4 +144,15 @@ fn a_payload_behind_padding_is_found() {
     let found = scan(&[("SKILL.md", &padded)]);
     assert!(found.signals.iter().any(|signal| signal.kind == rep_scan::SignalKind::RemoteCodeRun));
     assert!(found.signals.iter().any(|signal| signal.kind == rep_scan::SignalKind::HiddenText));
+}
+
+#[test]
+fn a_placeholder_of_a_document_names_no_file() {
+    let body = "---\nname: x\ndescription: X.\n---\n```sh\nwget https://<host>/<JOB_ID> --dir <path/to/dir>\n<command>\n```\n";
+    let found = scan(&[("SKILL.md", body)]);
+    let shown: Vec<(&str, &str)> =
+        found.behaviours.iter().map(|one| (one.kind.name(), one.argument.as_str())).collect();
+    assert!(!shown.iter().any(|(_, argument)| matches!(*argument, "JOB_ID" | "path/to/dir")), "{shown:?}");
+    assert!(shown.contains(&("run", "wget")) && shown.contains(&("connect", "*")), "{shown:?}");
+    assert_eq!(shown.iter().filter(|(kind, _)| *kind == "run").count(), 1, "{shown:?}");
 }

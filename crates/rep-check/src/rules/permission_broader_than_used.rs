@@ -1,5 +1,5 @@
 use rep_model::Skill;
-use rep_scan::{CapabilityKind, SignalKind, SkillScan};
+use rep_scan::{CapabilityKind, SkillScan};
 
 use crate::declaration::{SkillDeclaration, may_use_glob, may_use_host};
 use crate::draft::Findings;
@@ -25,7 +25,8 @@ pub(super) static RULE: LintRule = LintRule {
 
 fn check(skill: &Skill, scan: &SkillScan, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(declaration)) = (&skill.manifest, SkillDeclaration::from_skill(skill)) else { return };
-    if scan.signals_of(SignalKind::NotLookedAt).chain(scan.signals_of(SignalKind::OpaqueFile)).next().is_some() {
+    // What was not looked at may use the rest.
+    if scan.is_partial() {
         return;
     }
     let capabilities = scan.capabilities();

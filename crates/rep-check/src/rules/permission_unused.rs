@@ -1,5 +1,5 @@
 use rep_model::{Skill, Span};
-use rep_scan::{CapabilityKind, SignalKind, SkillScan};
+use rep_scan::{CapabilityKind, SkillScan};
 
 use crate::declaration::SkillDeclaration;
 use crate::draft::Findings;
@@ -23,8 +23,7 @@ pub(super) static RULE: LintRule = LintRule {
 fn check(skill: &Skill, scan: &SkillScan, findings: &mut Findings<'_>) {
     let (Some(manifest), Some(declaration)) = (&skill.manifest, SkillDeclaration::from_skill(skill)) else { return };
     // What was not looked at may need anything.
-    let is_partial = scan.signals_of(SignalKind::NotLookedAt).chain(scan.signals_of(SignalKind::OpaqueFile)).next();
-    if is_partial.is_some() || scan.behaviours.is_empty() {
+    if scan.is_partial() || scan.behaviours.is_empty() {
         return;
     }
     let capabilities = scan.capabilities();

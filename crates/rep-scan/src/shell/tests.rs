@@ -3,6 +3,10 @@
 use super::*;
 
 fn words(text: &str) -> Vec<Vec<String>> {
+    show_words(text, &read_shell(text))
+}
+
+fn show_words(text: &str, script: &ShellScript) -> Vec<Vec<String>> {
     let shown = |word: &ShellWord| {
         let piece = |part: &WordPart| match part {
             WordPart::Text(text) => text.clone(),
@@ -10,10 +14,11 @@ fn words(text: &str) -> Vec<Vec<String>> {
             WordPart::Substitution(span) => format!("$({})", &text[span.range()]),
             WordPart::Process(span) => format!("<({})", &text[span.range()]),
             WordPart::Glob => "*".to_owned(),
+            WordPart::Placeholder => "<>".to_owned(),
         };
         word.parts.iter().map(piece).collect::<String>()
     };
-    read_shell(text).commands.iter().map(|command| command.words.iter().map(shown).collect()).collect()
+    script.commands.iter().map(|command| command.words.iter().map(shown).collect()).collect()
 }
 
 #[test]
@@ -60,4 +65,16 @@ fn unfinished_scripts_are_read_to_the_end() {
     {
         read_shell(text);
     }
+}
+
+#[test]
+fn placeholders_of_documents_are_not_redirections() {
+    let text = "get <JOB_ID> --to <path/to/file.txt> https://<your host>/x > <output>\n<command> a\n";
+    let script = read_documented_shell(text);
+    assert_eq!(show_words(text, &script), [vec!["get", "<>", "--to", "<>", "https://<>/x"], vec!["<>", "a"]]);
+    assert_eq!(script.commands[0].redirections.len(), 1);
+    for text in ["sort <in >out", "sort <in.txt 2>err", "sort < in", "cat <<EOF\nx\nEOF", "a <b>>c", "diff <(a) <(b)"] {
+        assert_eq!(read_documented_shell(text), read_shell(text), "{text}");
+    }
+    assert_eq!(read_shell("get <JOB_ID> now").commands[0].redirections.len(), 2, "a script has no placeholders");
 }
