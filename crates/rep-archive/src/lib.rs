@@ -92,6 +92,19 @@ pub fn open(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), Archive
     unpacked.finish_entries()
 }
 
+/// Unpacks an archive to look into it: also a tar archive that is not compressed. All entries together have at most
+/// `total_bytes_max` bytes, and their paths are those in the archive.
+pub fn open_to_inspect(bytes: &[u8], total_bytes_max: u64) -> Result<Vec<ArchiveEntry>, ArchiveError> {
+    let mut unpacked = EntryCollector { total_bytes_max: total_bytes_max.min(TOTAL_BYTES_MAX), ..Default::default() };
+    match bytes {
+        [b'P', b'K', ..] => zip::read_zip(bytes, &mut unpacked)?,
+        [0x1f, 0x8b, ..] => tar::read_tar_gz(bytes, &mut unpacked)?,
+        _ => tar::read_plain_tar(bytes, &mut unpacked)?,
+    }
+    unpacked.files.sort_by(|one, two| one.path.cmp(&two.path));
+    Ok(unpacked.files)
+}
+
 /// Opens a layer of an artifact in a registry: a tar archive, which may be compressed with gzip. What the archive is called
 /// does not matter.
 pub fn open_layer(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), ArchiveError> {
@@ -105,13 +118,20 @@ pub fn open_layer(bytes: &[u8]) -> Result<(Vec<ArchiveEntry>, Option<String>), A
 }
 
 /// The entries unpacked so far.
-#[derive(Default)]
 struct EntryCollector {
     files: Vec<ArchiveEntry>,
     /// Every path in lower case, and its kind.
     names: BTreeMap<String, EntryKind>,
     entries: usize,
     total_bytes: u64,
+    /// The maximum of `total_bytes`.
+    total_bytes_max: u64,
+}
+
+impl Default for EntryCollector {
+    fn default() -> Self {
+        Self { files: Vec::new(), names: BTreeMap::new(), entries: 0, total_bytes: 0, total_bytes_max: TOTAL_BYTES_MAX }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -133,7 +153,7 @@ impl EntryCollector {
     /// Returns the maximum size of the next entry, given its packed size.
     fn entry_bytes_max(&self, packed: u64) -> u64 {
         let ratio = packed.saturating_mul(RATIO_MAX).max(RATIO_FLOOR_BYTES);
-        ENTRY_BYTES_MAX.min(TOTAL_BYTES_MAX - self.total_bytes).min(ratio)
+        ENTRY_BYTES_MAX.min(self.total_bytes_max - self.total_bytes).min(ratio)
     }
 
     /// Returns the error for an entry that exceeds its maximum size.
@@ -141,8 +161,8 @@ impl EntryCollector {
         let room = self.entry_bytes_max(packed);
         if room == ENTRY_BYTES_MAX {
             refused_error(name, "it is larger than 64 MiB")
-        } else if room == TOTAL_BYTES_MAX - self.total_bytes {
-            ArchiveError::TooLarge("it unpacks to more than 512 MiB".to_owned())
+        } else if room == self.total_bytes_max - self.total_bytes {
+            ArchiveError::TooLarge(format!("it unpacks to more than {} MiB", self.total_bytes_max >> 20))
         } else {
             refused_error(name, format!("it unpacks to more than {RATIO_MAX} times its size"))
         }

@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 
-use super::{ArchiveError, EntryCollector, RATIO_FLOOR_BYTES, RATIO_MAX, TOTAL_BYTES_MAX, broken_error, refused_error};
+use super::{ArchiveError, EntryCollector, RATIO_FLOOR_BYTES, RATIO_MAX, broken_error, refused_error};
 
 const BLOCK_BYTES: usize = 512;
 /// The longest extended name or attribute list of an entry, in bytes.
@@ -20,12 +20,13 @@ const PADDING_BYTES_MAX: u64 = 1 << 20;
 /// Reads a tar.gz archive.
 pub(super) fn read_tar_gz(bytes: &[u8], unpacked: &mut EntryCollector) -> Result<(), ArchiveError> {
     // Limit the whole stream, so that headers and padding count too.
-    read_entries(&mut MultiGzDecoder::new(bytes).take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX), bytes.len(), unpacked)
+    let bytes_max = unpacked.total_bytes_max + OVERHEAD_BYTES_MAX;
+    read_entries(&mut MultiGzDecoder::new(bytes).take(bytes_max), bytes.len(), unpacked)
 }
 
 /// Reads a tar archive that is not compressed.
 pub(super) fn read_plain_tar(bytes: &[u8], unpacked: &mut EntryCollector) -> Result<(), ArchiveError> {
-    read_entries(&mut bytes.take(TOTAL_BYTES_MAX + OVERHEAD_BYTES_MAX), bytes.len(), unpacked)
+    read_entries(&mut bytes.take(unpacked.total_bytes_max + OVERHEAD_BYTES_MAX), bytes.len(), unpacked)
 }
 
 fn read_entries(stream: &mut impl Read, packed: usize, unpacked: &mut EntryCollector) -> Result<(), ArchiveError> {

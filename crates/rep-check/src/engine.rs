@@ -163,6 +163,11 @@ impl SkillChecker {
         Self { options, rule_cache: RwLock::default() }
     }
 
+    /// Whether rules about scans run, which need every file of a skill.
+    pub fn needs_all_files(&self) -> bool {
+        self.options.profiles.contains(&Profile::Security)
+    }
+
     /// Checks one skill. `faults` are those that parsing found.
     pub fn check_skill(&self, skill: &Skill, faults: Vec<Fault>) -> SkillReport {
         let active = ActiveProfiles::for_skill(skill, &self.options);

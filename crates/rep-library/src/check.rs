@@ -309,12 +309,12 @@ impl<'a> CheckerSet<'a> {
 
     /// Reads and checks a skill and its nested skills.
     fn check_fresh(&self, found: &SkillLocation, checker: &SkillChecker) -> (Vec<SkillResult>, Option<FolderStamp>) {
-        let (skill, faults, stamp) = read_stamped_location(found);
+        let (skill, faults, stamp) = read_stamped_location(found, extent_for(checker));
         let inside = discovery::find_nested_skills(found, &skill.tree);
         let mut reports = vec![self.check_skill(found.clone(), &skill, faults, checker)];
         for found in inside {
             let Some(checker) = self.checker_for(&found) else { continue };
-            let (skill, faults) = read_location(&found);
+            let (skill, faults) = read_location(&found, extent_for(&checker.checker));
             reports.push(self.check_skill(found, &skill, faults, &checker.checker));
         }
         (reports, stamp)
@@ -375,7 +375,7 @@ pub struct SkillChecklist {
 /// what the search skipped.
 pub fn fill_checklists(paths: &[PathBuf]) -> Result<(Vec<SkillChecklist>, Vec<String>), LibraryError> {
     let (mut skills, notes) = for_each_skill(paths, &|_| {}, |found| {
-        let (skill, faults) = read_location(found);
+        let (skill, faults) = read_location(found, ReadExtent::Folder);
         SkillChecklist { shown: found.shown.clone(), points: evaluate_checklist(&skill, &faults) }
     })?;
     skills.sort_by(|one, two| one.shown.cmp(&two.shown));
@@ -422,19 +422,24 @@ fn read_skill_name(folder: &Path) -> Option<String> {
     Some(stripped.unwrap_or_else(|| skill_reader::folder_name(folder)))
 }
 
+/// Returns how much of a skill a checker needs.
+pub fn extent_for(checker: &SkillChecker) -> ReadExtent {
+    if checker.needs_all_files() { ReadExtent::Everything } else { ReadExtent::Folder }
+}
+
 /// Reads and parses a skill with the files that are open in an editor. A directory that cannot be opened becomes a skill
 /// with that fault.
-pub fn read_open_skill(found: &SkillLocation, open: &OpenFiles) -> (Skill, Vec<Fault>) {
-    parse_or_report(found, open.read_skill(found, ReadExtent::Folder))
+pub fn read_open_skill(found: &SkillLocation, open: &OpenFiles, extent: ReadExtent) -> (Skill, Vec<Fault>) {
+    parse_or_report(found, open.read_skill(found, extent))
 }
 
 /// Reads and parses a skill, with the stamp of its directory.
-fn read_stamped_location(found: &SkillLocation) -> (Skill, Vec<Fault>, Option<FolderStamp>) {
+fn read_stamped_location(found: &SkillLocation, extent: ReadExtent) -> (Skill, Vec<Fault>, Option<FolderStamp>) {
     if found.is_lone_file {
-        let (skill, faults) = read_location(found);
+        let (skill, faults) = read_location(found, extent);
         return (skill, faults, None);
     }
-    let read = skill_reader::read_stamped_folder(&found.path, &found.shown, ReadExtent::Folder, LinkHandling::Followed);
+    let read = skill_reader::read_stamped_folder(&found.path, &found.shown, extent, LinkHandling::Followed);
     let (tree, stamp) = match read {
         Ok((tree, stamp)) => (Ok(tree), stamp),
         Err(error) => (Err(error), None),
@@ -444,8 +449,8 @@ fn read_stamped_location(found: &SkillLocation) -> (Skill, Vec<Fault>, Option<Fo
 }
 
 /// Reads and parses a skill. A directory that cannot be opened becomes a skill with that fault.
-fn read_location(found: &SkillLocation) -> (Skill, Vec<Fault>) {
-    parse_or_report(found, found.read(ReadExtent::Folder))
+fn read_location(found: &SkillLocation, extent: ReadExtent) -> (Skill, Vec<Fault>) {
+    parse_or_report(found, found.read(extent))
 }
 
 fn parse_or_report(found: &SkillLocation, read: Result<SkillTree, LibraryError>) -> (Skill, Vec<Fault>) {

@@ -18,6 +18,7 @@ use crate::decisions::{SkillContents, TextRetention};
 use crate::discovery::SkillLocation;
 use crate::open_files::OpenFiles;
 use crate::parallel::{SkillProgress, for_each_skill};
+use crate::skill_reader::ReadExtent;
 
 /// What follows from the levels of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -207,7 +208,7 @@ pub fn plan_declarations(
 }
 
 fn plan_declaration(found: &SkillLocation, checker: &SkillChecker) -> DeclarationPlan {
-    let (skill, faults) = read_open_skill(found, &OpenFiles::default());
+    let (skill, faults) = read_open_skill(found, &OpenFiles::default(), ReadExtent::Everything);
     let (scan, findings) = checker.scan_skill(&skill, faults);
     let capabilities = scan.capabilities();
     let is_universal = detect_dialects(&skill).contains(&Profile::Universal);
@@ -249,7 +250,7 @@ fn plan_manifest(found: &SkillLocation, skill: &Skill, capabilities: &Capabiliti
 }
 
 fn scan_location(found: &SkillLocation, checker: &SkillChecker) -> ScannedSkill {
-    let (skill, faults) = read_open_skill(found, &OpenFiles::default());
+    let (skill, faults) = read_open_skill(found, &OpenFiles::default(), ReadExtent::Everything);
     ScannedSkill::with_checker(&skill, faults, &found.shown, checker)
 }
 

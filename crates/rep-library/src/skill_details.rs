@@ -33,6 +33,8 @@ const HASHED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub struct SkillDetails {
     /// The complete parsed skill.
     pub skill: Skill,
+    /// Its location.
+    location: SkillLocation,
     /// The dialects it is written in.
     pub dialects: Vec<Profile>,
     /// The files, in order.
@@ -154,7 +156,8 @@ impl TokenFootprint {
 impl SkillDetails {
     /// Reads a skill and counts its tokens.
     pub fn load(entry: &CatalogEntry) -> Result<SkillDetails, LibraryError> {
-        let tree = SkillLocation::from_entry(entry).read(ReadExtent::Folder)?;
+        let location = SkillLocation::from_entry(entry);
+        let tree = location.read(ReadExtent::Folder)?;
         let files = list_files(entry, &tree);
         let (skill, faults) = Skill::parse(tree);
         let validation = validate_skill(&skill, faults);
@@ -169,6 +172,7 @@ impl SkillDetails {
             footprint: measure_footprint(entry, &skill, &files),
             validation,
             files,
+            location,
             skill,
         })
     }
@@ -179,9 +183,11 @@ impl SkillDetails {
         self.skill.frontmatter().map(|front| &front.root).or_else(meta).map_or(Value::Null, core::to_json)
     }
 
-    /// Scans the code of the skill.
+    /// Scans the code of the skill, for which every file is read.
     pub fn scan(&self) -> ScannedSkill {
-        ScannedSkill::from_skill(&self.skill, &self.skill.tree.display_root)
+        let read = self.location.read(ReadExtent::Everything).map(|tree| Skill::parse(tree).0);
+        let skill = read.as_ref().unwrap_or(&self.skill);
+        ScannedSkill::from_skill(skill, &skill.tree.display_root)
     }
 
     /// Returns the permissions that the skill requests, as written.

@@ -26,6 +26,8 @@ pub const MAIN_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// The maximum size of any other text file that is read.
 const TEXT_BYTES_MAX: u64 = 1024 * 1024;
+/// The number of bytes that tell what kind of file it is.
+const HEAD_BYTES: usize = 4096;
 /// The maximum number of bytes read from a skill.
 const SKILL_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// The maximum number of entries listed for a skill.
@@ -40,6 +42,8 @@ pub enum ReadExtent {
     Manifest,
     /// The whole directory: every name, and every text file.
     Folder,
+    /// The whole directory as a scan needs it: every name, and every file but media.
+    Everything,
     /// Every name, without content.
     Names,
     /// Every name, and the content of the main files: SKILL.md, tools.json, `*.uasp.yaml`.
@@ -82,7 +86,7 @@ pub(crate) fn read_stamped_folder(
     let mut reader = FolderReader { root: path, real_root: None, tree: &mut tree, budget, extent, links, stamp };
     match extent {
         ReadExtent::Manifest => reader.read_manifest_only(),
-        ReadExtent::Folder | ReadExtent::Names | ReadExtent::Main => reader.walk_folder()?,
+        ReadExtent::Folder | ReadExtent::Everything | ReadExtent::Names | ReadExtent::Main => reader.walk_folder()?,
     }
     let stamp = reader.stamp.finish().filter(|_| tree.omissions.is_empty());
     Ok((tree, stamp))
@@ -90,7 +94,12 @@ pub(crate) fn read_stamped_folder(
 
 /// Builds a tree from files in memory, with the same limits as a directory on disk. Each file has a path, its bytes,
 /// and whether it is executable.
-pub fn build_tree<'a>(shown: &str, folder: &str, files: impl Iterator<Item = (&'a str, &'a [u8], bool)>) -> SkillTree {
+pub fn build_tree<'a>(
+    shown: &str,
+    folder: &str,
+    extent: ReadExtent,
+    files: impl Iterator<Item = (&'a str, &'a [u8], bool)>,
+) -> SkillTree {
     let mut tree = SkillTree { display_root: shown.to_owned(), folder: folder.to_owned(), ..SkillTree::default() };
     let mut budget = SKILL_BYTES_MAX;
     for (path, bytes, is_executable) in files {
@@ -98,12 +107,13 @@ pub fn build_tree<'a>(shown: &str, folder: &str, files: impl Iterator<Item = (&'
             tree.entries.entry(path[..at].to_owned()).or_insert(TreeEntry::Directory);
         }
         let size_bytes = bytes.len() as u64;
-        let content = match choose_read_limit(path, ReadExtent::Folder, budget) {
+        let content = match choose_read_limit(path, extent, budget) {
+            Some(_) if extent == ReadExtent::Everything && is_media_file(path, bytes) => FileContent::NotRead,
             Some(most) if size_bytes <= most => {
                 budget = budget.saturating_sub(size_bytes);
                 FileContent::Bytes(bytes.to_vec())
             }
-            Some(most) if is_main_file(path) => FileContent::TooLarge(most),
+            Some(most) if is_main_file(path) || extent == ReadExtent::Everything => FileContent::TooLarge(most),
             _ => FileContent::NotRead,
         };
         tree.entries.insert(path.to_owned(), TreeEntry::File { size_bytes, is_executable, content });
@@ -207,6 +217,12 @@ impl FolderReader<'_> {
         let Some(most) = choose_read_limit(relative, self.extent, self.budget) else {
             return self.list_entry(path, relative);
         };
+        if self.extent == ReadExtent::Everything
+            && rep_scan::has_media_name(relative)
+            && read_head(path).is_some_and(|head| is_media_file(relative, &head))
+        {
+            return self.list_entry(path, relative);
+        }
         let mut metadata = None;
         let (mut entry, used) = read_noted_file(path, most, &mut metadata);
         match metadata {
@@ -217,6 +233,7 @@ impl FolderReader<'_> {
         if let TreeEntry::File { content, .. } = &mut entry
             && matches!(content, FileContent::TooLarge(_))
             && !is_main_file(relative)
+            && self.extent != ReadExtent::Everything
         {
             *content = FileContent::NotRead;
         }
@@ -271,7 +288,9 @@ impl FolderReader<'_> {
 /// Replaces a file of a tree by a text, with the limits of a file on disk. The directories above it are added.
 pub(crate) fn replace_file(tree: &mut SkillTree, relative: &str, text: &str) {
     let size_bytes = text.len() as u64;
-    let new = match choose_read_limit(relative, ReadExtent::Folder, SKILL_BYTES_MAX) {
+    // What a scan read is read again, whatever its name.
+    let extent = if tree.file_bytes(relative).is_some() { ReadExtent::Everything } else { ReadExtent::Folder };
+    let new = match choose_read_limit(relative, extent, SKILL_BYTES_MAX) {
         Some(most) if size_bytes <= most => FileContent::Bytes(text.as_bytes().to_vec()),
         Some(most) if is_main_file(relative) => FileContent::TooLarge(most),
         _ => FileContent::NotRead,
@@ -303,6 +322,9 @@ fn choose_read_limit(relative: &str, extent: ReadExtent, budget: u64) -> Option<
         return None;
     }
     let is_foreign = relative.split('/').any(|part| part == "node_modules");
+    if extent == ReadExtent::Everything {
+        return (!is_foreign).then_some(SCRIPT_BYTES_MAX.min(budget));
+    }
     let most = if is_script_name(relative) { SCRIPT_BYTES_MAX } else { TEXT_BYTES_MAX };
     (is_text_name(relative) && !is_foreign && budget > 0).then_some(most.min(budget))
 }
@@ -336,6 +358,20 @@ fn is_text_name(relative: &str) -> bool {
         // Scripts often have no extension.
         None => relative.starts_with("scripts/") || relative.starts_with("bin/"),
     }
+}
+
+/// Whether a file holds an image, sound, video or a font, by its name and its first bytes.
+fn is_media_file(relative: &str, bytes: &[u8]) -> bool {
+    rep_scan::has_media_name(relative) && rep_scan::is_media(&bytes[..bytes.len().min(HEAD_BYTES)])
+}
+
+/// Reads the first bytes of a regular file without blocking on a pipe.
+fn read_head(path: &Path) -> Option<Vec<u8>> {
+    let file = open_file(path, LinkPolicy::Follow).ok()?;
+    file.metadata().ok().filter(fs::Metadata::is_file)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    Some(head)
 }
 
 /// Reads a file of at most `most` bytes without blocking on a pipe. Returns the number of bytes read.

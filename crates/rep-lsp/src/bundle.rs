@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rep_check::{Finding, SkillReport};
-use rep_library::check::read_open_skill;
+use rep_library::check::{extent_for, read_open_skill};
 use rep_library::discovery::{SkillLocation, find_nested_skills};
 use rep_library::open_files::OpenFiles;
+use rep_library::skill_reader::ReadExtent;
 use rep_model::{Fault, Skill, SkillTree};
 
 use crate::checkers::CheckerCache;
@@ -20,26 +21,32 @@ pub(crate) struct ParsedSkill {
     pub skill: Skill,
     /// The faults that parsing found.
     pub faults: Vec<Fault>,
+    /// How much of the skill was read.
+    extent: ReadExtent,
 }
 
 impl ParsedSkill {
     /// Reads and parses a skill. A directory that cannot be read becomes a skill with that fault.
     pub(crate) fn read(location: &SkillLocation, open: &OpenFiles) -> Self {
-        let (skill, faults) = read_open_skill(location, open);
-        Self { location: location.clone(), skill, faults }
+        Self::read_extent(location, open, ReadExtent::Folder)
+    }
+
+    fn read_extent(location: &SkillLocation, open: &OpenFiles, extent: ReadExtent) -> Self {
+        let (skill, faults) = read_open_skill(location, open, extent);
+        Self { location: location.clone(), skill, faults, extent }
     }
 
     /// Parses a skill again after open files changed. The files that did not change are not copied, unless somebody else
     /// still uses the old skill.
     fn reparse(parsed: &mut Arc<Self>, open: &OpenFiles) {
-        let location = parsed.location.clone();
+        let (location, extent) = (parsed.location.clone(), parsed.extent);
         let mut tree = match Arc::get_mut(parsed) {
             Some(own) => std::mem::take(&mut own.skill.tree),
             None => parsed.skill.tree.clone(),
         };
         open.replace_in(&location, &mut tree);
         let (skill, faults) = Skill::parse(tree);
-        *parsed = Arc::new(Self { location, skill, faults });
+        *parsed = Arc::new(Self { location, skill, faults, extent });
     }
 
     /// Returns the directory that the paths of the skill's files are relative to.
@@ -161,9 +168,13 @@ impl SkillBundle {
     }
 
     /// Checks the skills that were not checked since they were parsed.
-    pub(crate) fn check(&mut self, checkers: &CheckerCache) {
+    pub(crate) fn check(&mut self, checkers: &CheckerCache, open: &OpenFiles) {
         for member in self.members.iter_mut().filter(|member| member.report.is_none()) {
             let shared = checkers.checker_for(&member.parsed.location, self.root.as_deref());
+            let extent = extent_for(&shared.checker);
+            if member.parsed.extent != extent {
+                member.parsed = Arc::new(ParsedSkill::read_extent(&member.parsed.location, open, extent));
+            }
             let report = shared.checker.check_skill(&member.parsed.skill, member.parsed.faults.clone());
             member.report = Some(Arc::new(report));
         }

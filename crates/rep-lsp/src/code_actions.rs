@@ -72,7 +72,7 @@ impl Session {
         let Some(key) = self.load_bundle(&view.path) else { return Vec::new() };
         let Some(bundle) = self.bundles.get_mut(&key) else { return Vec::new() };
         bundle.refresh(&self.open);
-        bundle.check(&self.checkers);
+        bundle.check(&self.checkers, &self.open);
         let mut by_file = bundle.findings_by_file();
         let own = by_file.remove(&view.path).unwrap_or_default();
         let mut findings: Vec<Finding> = own.into_iter().map(|(_, finding)| finding.clone()).collect();

@@ -120,7 +120,7 @@ impl Session {
             if bundle.members.iter().all(|member| member.report.is_some()) {
                 continue;
             }
-            bundle.check(&self.checkers);
+            bundle.check(&self.checkers, &self.open);
             affected.bundles.insert(path.clone());
             let Some(root) = bundle.root.clone() else { continue };
             let Some(index) = self.indexes.get_mut(&root) else { continue };

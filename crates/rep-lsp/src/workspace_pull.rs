@@ -170,7 +170,7 @@ impl WorkspaceReporter {
     /// Checks a skill and the skills nested in it. Returns the diagnostics of its files.
     fn check_bundle(&self, root: &Path, index: &FolderIndex, found: &SkillLocation) -> BTreeMap<PathBuf, Vec<Value>> {
         let mut bundle = SkillBundle::read(found, Some(root.to_owned()), &self.open);
-        bundle.check(&self.checkers);
+        bundle.check(&self.checkers, &self.open);
         bundle_diagnostics(&bundle, Some(index), &self.checkers, &self.features)
     }
 

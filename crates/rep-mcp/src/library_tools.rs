@@ -511,7 +511,7 @@ fn scan_skill(view: &CatalogView, given: &JsonObject) -> ToolOutput {
     // Where skills are on this machine is not for every client.
     let location = SkillLocation { shown: entry.qualified_name.clone(), ..SkillLocation::from_entry(entry) };
     let unreadable = || LibraryToolError::new("SKILL_UNREADABLE", format!("skill `{}` cannot be read", entry.name));
-    let tree = location.read(ReadExtent::Folder).map_err(|_| unreadable())?;
+    let tree = location.read(ReadExtent::Everything).map_err(|_| unreadable())?;
     let (skill, _) = Skill::parse(tree);
     let mut scanned = ScannedSkill::from_skill(&skill, &location.shown);
     let mut value = scan_summary_document(&scanned);

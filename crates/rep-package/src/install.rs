@@ -116,7 +116,7 @@ pub fn check_offered_skill(offered: &OfferedSkill, is_forced: bool) -> Result<()
     let mut findings = errors(true);
     findings.retain(is_security);
     // What a scan blocks is not installed.
-    let (skill, _) = Skill::parse(offered.to_skill_tree());
+    let (skill, _) = Skill::parse(offered.to_scanned_tree());
     let scanned = ScannedSkill::from_skill(&skill, &offered.name);
     findings.extend(scanned.findings.into_iter().filter(|finding| finding.level == Level::Error));
     sort_and_dedup(&mut findings);
@@ -224,7 +224,7 @@ impl InstallPlan {
             required_by: before.as_ref().map(|before| before.required_by.clone()).unwrap_or_default(),
             is_dependency: one.is_dependency && before.as_ref().is_none_or(|before| before.is_dependency),
             is_pinned: before.as_ref().is_some_and(|before| before.is_pinned),
-            capabilities: Some(SkillCapabilities::from_tree(one.to_skill_tree())),
+            capabilities: Some(SkillCapabilities::from_tree(one.to_scanned_tree())),
             signature: one.signature.clone(),
             is_foreign: false,
         };

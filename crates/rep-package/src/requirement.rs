@@ -87,13 +87,14 @@ pub fn find_declared_version(skill: &Skill) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rep_library::skill_reader::ReadExtent;
     use rep_model::SkillTree;
 
     use super::*;
 
     fn parse(text: &str) -> Skill {
         let files = [("SKILL.md", text.as_bytes(), false)];
-        let tree: SkillTree = rep_library::skill_reader::build_tree("a", "a", files.into_iter());
+        let tree: SkillTree = rep_library::skill_reader::build_tree("a", "a", ReadExtent::Folder, files.into_iter());
         Skill::parse(tree).0
     }
 

@@ -16,7 +16,7 @@ use crate::error::{PackageError, PackageErrorCode};
 use crate::files;
 use crate::journal::InstallLock;
 use crate::lock::{InstallPlace, InstalledSkill, LOCK_FILE, SkillsLockFile};
-use crate::source::{build_skill_tree, is_folder_name};
+use crate::source::{build_scanned_tree, is_folder_name};
 
 /// The pseudo-host for all hosts that read the shared directory.
 pub const ANY_HOST: &str = "agents";
@@ -218,7 +218,7 @@ impl InstallScope {
     pub(crate) fn known_capabilities(&self, name: &str, skill: &InstalledSkill) -> SkillCapabilities {
         skill.capabilities.clone().unwrap_or_else(|| {
             let files = self.read_installed_files(name, skill).unwrap_or_default();
-            SkillCapabilities::from_tree(build_skill_tree(name, &files))
+            SkillCapabilities::from_tree(build_scanned_tree(name, &files))
         })
     }
 
@@ -233,7 +233,7 @@ impl InstallScope {
                 continue;
             };
             if files::digest_files(&files) != skill.digest {
-                added.extend(recorded.added_in(&SkillCapabilities::from_tree(build_skill_tree(name, &files))));
+                added.extend(recorded.added_in(&SkillCapabilities::from_tree(build_scanned_tree(name, &files))));
             }
         }
         added.sort();

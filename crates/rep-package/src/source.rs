@@ -11,7 +11,7 @@ mod well_known;
 
 use std::path::Path;
 
-use rep_library::skill_reader;
+use rep_library::skill_reader::{self, ReadExtent};
 use rep_model::{Skill, SkillTree};
 
 pub use comparison::{SourceComparison, SourceState, compare_with_sources};
@@ -80,12 +80,27 @@ impl OfferedSkill {
     pub fn to_skill_tree(&self) -> SkillTree {
         build_skill_tree(&self.name, &self.files)
     }
+
+    /// Returns its files as a scan reads them.
+    pub fn to_scanned_tree(&self) -> SkillTree {
+        build_scanned_tree(&self.name, &self.files)
+    }
 }
 
 pub(crate) fn build_skill_tree(folder: &str, files: &[PackageFile]) -> SkillTree {
+    build_tree(folder, files, ReadExtent::Folder)
+}
+
+/// Builds the tree that a scan reads.
+pub(crate) fn build_scanned_tree(folder: &str, files: &[PackageFile]) -> SkillTree {
+    build_tree(folder, files, ReadExtent::Everything)
+}
+
+fn build_tree(folder: &str, files: &[PackageFile], extent: ReadExtent) -> SkillTree {
     skill_reader::build_tree(
         folder,
         folder,
+        extent,
         files.iter().map(|file| (file.path.as_str(), file.bytes(), file.is_executable)),
     )
 }

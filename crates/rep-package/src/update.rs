@@ -114,7 +114,7 @@ fn find_update(
     let revision = |origin: &crate::lock::InstallOrigin| origin.manifest.clone().or_else(|| origin.commit.clone());
     let revisions = revision(&skill.origin).zip(revision(&offered.origin)).filter(|(old, new)| old != new);
     let changes = list_changes(skill, before.as_deref(), &offered.files);
-    let after = SkillCapabilities::from_tree(offered.to_skill_tree());
+    let after = SkillCapabilities::from_tree(offered.to_scanned_tree());
     let added = scope.known_capabilities(name, skill).added_in(&after);
     UpdateState::Available(Box::new(AvailableUpdate { offered, changes, revisions, added }))
 }

@@ -201,6 +201,8 @@ pub enum SignalKind {
     OpaqueFile,
     /// A file was not looked at.
     NotLookedAt,
+    /// Data that cannot act, such as an image, was not looked into.
+    DataNotRead,
     /// A file is evaluated as code.
     FileEvaluated,
     /// A package runner starts what nobody pinned.

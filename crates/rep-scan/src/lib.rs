@@ -23,6 +23,7 @@
 mod behaviour;
 mod decode;
 mod hosts;
+mod interpreters;
 mod network_programs;
 mod opaque;
 mod packages;
@@ -44,6 +45,7 @@ mod visible;
 use rep_model::Skill;
 
 pub use behaviour::{Behaviour, BehaviourKind, Capabilities, CapabilityKind, Signal, SignalKind};
+pub use opaque::{has_media_name, is_media};
 pub use places::private_data;
 
 /// What a skill does.
@@ -81,8 +83,7 @@ pub fn scan_skill(skill: &Skill) -> SkillScan {
         .filter_map(|field| front?.get_text(field).map(|text| text.value))
         .collect();
     let identity = hosts::Identity::new(skill.name().unwrap_or(""), description, &homepages);
-    let size = usize::try_from(skill.tree.size_bytes()).unwrap_or(usize::MAX);
-    let mut scanner = scanner::Scanner::new(&identity, size);
+    let mut scanner = scanner::Scanner::new(&identity, &skill.tree);
     units::read_skill(&mut scanner, skill);
     SkillScan { behaviours: scanner.behaviours.into_iter().collect(), signals: scanner.signals.into_iter().collect() }
 }

@@ -6,6 +6,7 @@ use rep_model::Span;
 
 use crate::behaviour::{BehaviourKind, SignalKind};
 use crate::decode;
+use crate::interpreters::{judge_run_file, judge_started_file, run_interpreter};
 use crate::network_programs;
 use crate::packages;
 use crate::places;
@@ -84,7 +85,7 @@ impl Call<'_> {
     }
 
     /// What the program prints when it passes on its input or its files.
-    fn passed_on(&self) -> SharedValue {
+    pub(crate) fn passed_on(&self) -> SharedValue {
         Value::unknown().with_taints(&self.taints())
     }
 
@@ -210,32 +211,6 @@ fn is_program_name(name: &str) -> bool {
         && name.chars().any(|letter| letter.is_alphanumeric() || letter == '*')
 }
 
-/// A program that was downloaded before.
-fn judge_started_file(run: &mut ShellRun<'_, '_>, call: &Call<'_>) {
-    let Some(path) = call.values.first().and_then(|value| value.constant()) else { return };
-    judge_run_file(run, &crate::scanner::normalize_path(path), "the shell", call);
-}
-
-fn judge_run_file(run: &mut ShellRun<'_, '_>, path: &str, by: &str, call: &Call<'_>) {
-    let taints = run.scanner.files.get(path).cloned().unwrap_or_default();
-    for taint in taints {
-        match &taint.source {
-            Source::Remote(url) if !matches!(crate::hosts::classify_url(url), crate::hosts::HostClass::CodeHost) => {
-                run.scanner.judge_remote_code(url, by, call.place, call.span, taint.span);
-            }
-            Source::Decoded => {
-                run.scanner.signal(
-                    SignalKind::DecodedCodeRun,
-                    format!("`{by}` runs the decoded file `{path}`"),
-                    call.place,
-                    call.span,
-                );
-            }
-            _ => {}
-        }
-    }
-}
-
 /// The call inside of a program that starts another.
 fn wrapped<'c>(run: &mut ShellRun<'_, '_>, name: &str, call: &'c Call<'_>) -> Option<Call<'c>> {
     let takes: &[&str] = match name {
@@ -296,7 +271,8 @@ fn run_builtin(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Share
                     run.scanner.evaluate(file, Language::Shell, "source", place, call.span);
                 } else {
                     run.scanner.path(BehaviourKind::Read, file, place, call.span);
-                    if let Some(path) = file.constant() {
+                    if let Some(path) = file.first_text() {
+                        run.scanner.start_file(path, Some(Language::Shell), place);
                         judge_run_file(run, &crate::scanner::normalize_path(path), "source", call);
                     }
                 }
@@ -404,75 +380,6 @@ fn echo(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> SharedValue 
         }
         _ => printed,
     }
-}
-
-fn run_interpreter(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Option<SharedValue> {
-    let base = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let (language, code_options): (Language, &[&str]) = match base {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "su" => {
-            (Language::Shell, &["-c", "-lc", "-ic", "-xc", "-ec", "-euc", "-exc"])
-        }
-        "python" | "pythonw" | "pypy" => (Language::Python, &["-c", "-ic", "-uc"]),
-        "node" | "nodejs" | "bun" | "deno" => (Language::JavaScript, &["-e", "--eval", "-p", "-pe", "--print"]),
-        "pwsh" | "powershell" => (
-            Language::Shell,
-            &["-c", "-command", "-Command", "-enc", "-EncodedCommand", "-e", "-ec", "-encodedcommand"],
-        ),
-        "osascript" | "perl" | "ruby" | "php" | "lua" => (Language::Shell, &["-e", "-r"]),
-        "iex" | "invoke-expression" => {
-            let code = Value::unknown().with_taints(&call.taints());
-            run.scanner.evaluate(&code, Language::Shell, name, call.place, call.span);
-            return Some(Value::unknown());
-        }
-        _ => return None,
-    };
-    let words = call.arguments();
-    let at = words.iter().position(|word| word.first_text().is_some_and(|text| code_options.contains(&text)));
-    if let Some(code) = at.and_then(|at| words.get(at + 1)) {
-        let option = words[at.unwrap_or(0)].first_text().unwrap_or("").to_ascii_lowercase();
-        let code = if option.starts_with("-enc") {
-            run.scanner.decoded(code, decode::decode_base64, call.place, call.span)
-        } else {
-            Rc::clone(code)
-        };
-        if matches!(base, "perl" | "ruby" | "php" | "lua") {
-            run.scanner.evaluate(&code.derived(), language, name, call.place, call.span);
-            network_programs::judge_foreign_one_liner(run.scanner, &code, name, call);
-        } else if base == "osascript" {
-            network_programs::judge_apple_script(run, &code, call);
-        } else {
-            run.scanner.evaluate(&code, language, name, call.place, call.span);
-        }
-        return Some(call.passed_on());
-    }
-    let script = call.operands(&[]).into_iter().next();
-    match script {
-        Some(script) if script.first_text() != Some("-") => {
-            if script.has_source(|source| matches!(source, Source::Remote(_) | Source::Decoded)) {
-                run.scanner.evaluate(&script.derived(), language, name, call.place, call.span);
-            } else if let Some(path) = script.constant() {
-                judge_run_file(run, &crate::scanner::normalize_path(path), name, call);
-                if base == "deno"
-                    && words.iter().any(|word| {
-                        word.first_text().is_some_and(|text| text.starts_with("data:") || text.contains(";base64,"))
-                    })
-                {
-                    run.scanner.signal(
-                        SignalKind::DecodedCodeRun,
-                        "`deno` runs code from a `data:` URL",
-                        call.place,
-                        call.span,
-                    );
-                }
-            }
-        }
-        _ => {
-            if let Some(input) = &call.input {
-                run.scanner.evaluate(input, language, name, call.place, call.span);
-            }
-        }
-    }
-    Some(call.passed_on())
 }
 
 /// Options with a value, by program.

@@ -1,9 +1,9 @@
 //! Collects behaviours and signals while the readers evaluate code, and judges what flows where.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use rep_model::Span;
+use rep_model::{SkillTree, Span, TreeEntry};
 
 use crate::behaviour::{Behaviour, BehaviourKind, Signal, SignalKind};
 use crate::hosts::{self, HostClass, Identity};
@@ -16,8 +16,14 @@ use crate::{decode, shell_eval, source_eval};
 const LAYERS_MAX: u8 = 3;
 /// The maximum depth of code in strings of code.
 const NESTING_MAX: u8 = 6;
-/// The maximum number of behaviours and of signals of one skill.
-const REPORTED_MAX: usize = 4000;
+/// The maximum number of bytes that all archives of a skill may unpack to.
+const UNPACKED_BYTES_MAX: u64 = 64 << 20;
+/// The maximum number of parts of a path that may belong to the place where a skill is installed.
+const PARTS_MAX: usize = 12;
+/// The maximum number of started files that are noted.
+const STARTED_MAX: usize = 1000;
+/// The maximum number of behaviours and of signals of one kind.
+const REPORTED_MAX: usize = 2000;
 
 /// The languages that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +47,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The start of a file of the skill.
+    pub(crate) fn of_file(path: &str) -> Self {
+        Self { file: Rc::from(path), base: 0, fixed: None, layers: 0, nesting: 0, is_shown: false }
+    }
+
     pub(crate) fn span(&self, local: Span) -> Span {
         self.fixed.unwrap_or(Span::new(local.start + self.base, local.end + self.base))
     }
@@ -84,10 +95,33 @@ pub(crate) struct Scanner<'a> {
     pub(crate) is_rehearsal: bool,
     /// The secrets that each file reads.
     pub(crate) secrets: HashMap<Rc<str>, Vec<(String, Span)>>,
+    /// The files that code starts: the file of the code, the path, and the language of the interpreter, if it is read.
+    pub(crate) started: Vec<(Rc<str>, String, Option<Language>)>,
+    /// The files that were read as code.
+    pub(crate) read_as_code: BTreeSet<String>,
+    /// What is not read: the first file of each kind, and how many there are.
+    pub(crate) unread: BTreeMap<UnreadKind, (String, usize)>,
+    behaviour_counts: HashMap<BehaviourKind, usize>,
+    signal_counts: HashMap<SignalKind, usize>,
+    /// How much archives may still unpack to.
+    pub(crate) unpacked_bytes_left: u64,
+    tree: &'a SkillTree,
+}
+
+/// Why files are not read, where one report for all of them is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum UnreadKind {
+    Media,
+    Git,
+    NodeModules,
+    SkillTooLarge,
+    TooDeep,
+    TooMuch,
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(identity: &'a Identity, input_bytes: usize) -> Self {
+    pub(crate) fn new(identity: &'a Identity, tree: &'a SkillTree) -> Self {
+        let input_bytes = usize::try_from(tree.size_bytes()).unwrap_or(usize::MAX);
         Self {
             identity,
             behaviours: BTreeSet::new(),
@@ -97,21 +131,72 @@ impl<'a> Scanner<'a> {
             files: HashMap::new(),
             is_rehearsal: false,
             secrets: HashMap::new(),
+            started: Vec::new(),
+            read_as_code: BTreeSet::new(),
+            unread: BTreeMap::new(),
+            behaviour_counts: HashMap::new(),
+            signal_counts: HashMap::new(),
+            unpacked_bytes_left: UNPACKED_BYTES_MAX,
+            tree,
         }
     }
 
+    /// Notes a file of a kind that is not read.
+    pub(crate) fn count_unread(&mut self, kind: UnreadKind, path: &str) {
+        self.unread.entry(kind).or_insert_with(|| (path.to_owned(), 0)).1 += 1;
+    }
+
+    /// Notes code that is nested too deep to be read.
+    pub(crate) fn skip_nested_code(&mut self, place: &Place) {
+        if !self.is_rehearsal {
+            self.count_unread(UnreadKind::TooDeep, &place.file);
+        }
+    }
+
+    /// Notes that code starts a file as code of a language.
+    pub(crate) fn start_file(&mut self, path: &str, language: Option<Language>, place: &Place) {
+        if !self.is_rehearsal && self.started.len() < STARTED_MAX {
+            self.started.push((Rc::clone(&place.file), path.to_owned(), language));
+        }
+    }
+
+    /// The file of the skill that a path of code means: relative to the file of the code, to the skill, or to where the
+    /// skill is installed.
+    pub(crate) fn find_file(&self, from: &str, path: &str) -> Option<String> {
+        let path = normalize_path(path);
+        let is_file = |path: &String| matches!(self.tree.entries.get(path), Some(TreeEntry::File { .. }));
+        let resolve = |folder: &str, path: &str| match rep_model::resolve_skill_path(folder, path) {
+            rep_model::ResolvedSkillPath::Inside(path) => Some(path).filter(is_file),
+            _ => None,
+        };
+        if let Some(own) = path.strip_prefix("@skill/") {
+            return resolve("", own);
+        }
+        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        // The first parts may be those of where the skill is installed, such as `{baseDir}` or `~/.claude/skills/pdf`.
+        let ends = path.match_indices('/').take(PARTS_MAX).map(|(at, _)| &path[at + 1..]);
+        resolve(folder, &path)
+            .or_else(|| resolve("", &path))
+            .or_else(|| ends.into_iter().find_map(|end| resolve("", end)))
+    }
+
     pub(crate) fn record(&mut self, kind: BehaviourKind, argument: &str, place: &Place, span: Span) {
-        if self.is_rehearsal || argument.is_empty() || self.behaviours.len() >= REPORTED_MAX {
+        if self.is_rehearsal || argument.is_empty() {
             return;
         }
-        self.behaviours.insert(Behaviour {
+        let behaviour = Behaviour {
             file: place.file.to_string(),
             span: place.span(span),
             kind,
             argument: show_visibly(&argument.replace(HOLE, "*")),
             is_shown: place.is_shown,
             layers: place.layers,
-        });
+        };
+        let count = self.behaviour_counts.entry(kind).or_default();
+        if *count >= REPORTED_MAX && !self.behaviours.contains(&behaviour) {
+            return self.count_unread(UnreadKind::TooMuch, &place.file);
+        }
+        *count += usize::from(self.behaviours.insert(behaviour));
     }
 
     pub(crate) fn signal(&mut self, kind: SignalKind, message: impl AsRef<str>, place: &Place, span: Span) {
@@ -126,11 +211,17 @@ impl<'a> Scanner<'a> {
         span: Span,
         origin: Option<(Span, String)>,
     ) {
-        if self.is_rehearsal || self.signals.len() >= REPORTED_MAX {
+        if self.is_rehearsal {
             return;
         }
         let message = show_visibly(&message.as_ref().replace(HOLE, "*"));
-        self.signals.insert(Signal { file: place.file.to_string(), span: place.span(span), kind, message, origin });
+        let signal = Signal { file: place.file.to_string(), span: place.span(span), kind, message, origin };
+        // Each kind has its own limit, so that many signals of one kind cannot hide another.
+        let count = self.signal_counts.entry(kind).or_default();
+        if *count >= REPORTED_MAX && !self.signals.contains(&signal) {
+            return self.count_unread(UnreadKind::TooMuch, &place.file);
+        }
+        *count += usize::from(self.signals.insert(signal));
     }
 
     /// Records a path for each alternative, and what the path means.
@@ -391,11 +482,10 @@ impl<'a> Scanner<'a> {
                 Source::Connection => {
                     self.signal(SignalKind::ReverseShell, format!("`{by}` runs what a connection sends"), place, span);
                 }
-                Source::File(path)
-                    if path.starts_with("/tmp/") || path.starts_with("/var/tmp/") || path.starts_with("/dev/shm/") =>
-                {
+                Source::File(path) if is_temporary(path) => {
                     self.signal(SignalKind::FileEvaluated, format!("`{by}` runs what is in `{path}`"), place, span);
                 }
+                Source::File(path) => self.start_file(path, Some(language), place),
                 _ => {}
             }
         }
@@ -420,8 +510,11 @@ impl<'a> Scanner<'a> {
     }
 
     pub(crate) fn read_code(&mut self, text: &str, language: Language, place: &Place) {
-        if self.is_rehearsal || place.is_too_deep() || text.len() > self.code_bytes_left {
+        if self.is_rehearsal {
             return;
+        }
+        if place.is_too_deep() || text.len() > self.code_bytes_left {
+            return self.skip_nested_code(place);
         }
         self.code_bytes_left -= text.len();
         match language {
@@ -452,6 +545,10 @@ impl<'a> Scanner<'a> {
             None => value.derived().with_taints(&mark),
         }
     }
+}
+
+fn is_temporary(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// A host without a scheme.

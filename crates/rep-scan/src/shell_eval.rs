@@ -41,10 +41,10 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     /// Runs a text. Returns what its last pipeline prints.
     pub(crate) fn run_text(&mut self, text: &str, place: &Place) -> SharedValue {
         if place.is_too_deep() || place.nesting > shell::NESTING_MAX {
+            self.scanner.skip_nested_code(place);
             return Value::unknown();
         }
-        let script =
-            if place.is_shown { shell::read_documented_shell(text) } else { shell::read_shell(text) };
+        let script = if place.is_shown { shell::read_documented_shell(text) } else { shell::read_shell(text) };
         self.functions.extend(script.functions.iter().cloned());
         let mut input: Option<SharedValue> = None;
         let mut output = Value::unknown();

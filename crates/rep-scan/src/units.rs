@@ -1,45 +1,106 @@
 //! Finds what there is to read in a skill: scripts, fences and commands in Markdown, comments, hooks, manifests, archives.
 
-use std::rc::Rc;
+use std::borrow::Cow;
 
 use rep_model::markdown::{self, MarkdownOutline};
-use rep_model::{FileContent, Skill, Span, TreeEntry};
+use rep_model::{FileContent, Skill, Span, SymlinkTarget, TreeEntry};
 
 use crate::behaviour::SignalKind;
 use crate::hosts::{self, HostClass};
 use crate::opaque;
 use crate::prose;
-use crate::scanner::{Language, Place, Scanner, quote};
+use crate::scanner::{Language, Place, Scanner, UnreadKind, quote};
 
 /// The maximum size of a file that is read.
 const FILE_BYTES_MAX: usize = 8 << 20;
 
 /// Reads every file of a skill.
 pub(crate) fn read_skill(scanner: &mut Scanner<'_>, skill: &Skill) {
-    // Scripts come before what only shows code, so that files they write are known.
     for (path, entry) in &skill.tree.entries {
-        let place =
-            Place { file: Rc::from(path.as_str()), base: 0, fixed: None, layers: 0, nesting: 0, is_shown: false };
-        let content = match entry {
-            TreeEntry::File { content, .. } => content,
-            // A link to a file of the skill is read where the file is; others are read by nobody.
-            TreeEntry::Directory | TreeEntry::Link { .. } | TreeEntry::Other(_) => continue,
-        };
-        match content {
-            FileContent::Bytes(bytes) => read_file(scanner, path, bytes, &place, 0),
-            FileContent::NotRead if is_code_name(path) => {
-                not_looked_at(scanner, "the file is too large, or lies in `node_modules`", &place);
+        let place = Place::of_file(path);
+        match entry {
+            TreeEntry::File { content, .. } => read_content(scanner, path, content, &place),
+            TreeEntry::Link { destination: SymlinkTarget::Inside(target), .. } => {
+                // The target is read where it is, unless the directory around it was not read.
+                if !skill.tree.has_path(target) {
+                    not_looked_at(scanner, &format!("the link points to `{target}`, which is not read"), &place);
+                }
             }
-            FileContent::NotRead => {}
-            FileContent::TooLarge(limit) => {
-                not_looked_at(scanner, &format!("the file is larger than {limit} bytes"), &place);
+            TreeEntry::Link { content, .. } => match content {
+                FileContent::Bytes(bytes) => read_file(scanner, path, bytes, &place, 0),
+                _ => not_looked_at(scanner, "the link points to a file outside of the skill", &place),
+            },
+            TreeEntry::Directory if path == ".git" || path.ends_with("/.git") => {
+                scanner.count_unread(UnreadKind::Git, path);
             }
-            FileContent::Unreadable(_) => not_looked_at(scanner, "the file cannot be read", &place),
+            TreeEntry::Directory => {}
+            TreeEntry::Other(what) => not_looked_at(scanner, &format!("it is {what}"), &place),
         }
     }
+    read_started_files(scanner, skill);
+    report_unread(scanner);
     if !skill.tree.omissions.is_empty() {
-        let place = Place { file: Rc::from(""), base: 0, fixed: None, layers: 0, nesting: 0, is_shown: false };
-        not_looked_at(scanner, &format!("the directory was not read completely: {}", skill.tree.omissions), &place);
+        let why = format!("the directory was not read completely: {}", skill.tree.omissions);
+        not_looked_at(scanner, &why, &Place::of_file(""));
+    }
+}
+
+fn read_content(scanner: &mut Scanner<'_>, path: &str, content: &FileContent, place: &Place) {
+    match content {
+        FileContent::Bytes(bytes) => read_file(scanner, path, bytes, place, 0),
+        FileContent::NotRead if path.split('/').any(|part| part == "node_modules") => {
+            scanner.count_unread(UnreadKind::NodeModules, path);
+        }
+        FileContent::NotRead if opaque::has_media_name(path) => scanner.count_unread(UnreadKind::Media, path),
+        FileContent::NotRead => not_looked_at(scanner, "the file was not read", place),
+        FileContent::TooLarge(limit) if *limit < FILE_BYTES_MAX as u64 => {
+            scanner.count_unread(UnreadKind::SkillTooLarge, path);
+        }
+        FileContent::TooLarge(_) => not_looked_at(scanner, "the file is larger than 8 MiB", place),
+        FileContent::Unreadable(why) => not_looked_at(scanner, &format!("the file cannot be read: {why}"), place),
+    }
+}
+
+/// Reads the files that other code starts, whatever they are called.
+fn read_started_files(scanner: &mut Scanner<'_>, skill: &Skill) {
+    let mut index = 0;
+    while let Some((from, path, language)) = scanner.started.get(index).cloned() {
+        index += 1;
+        let Some(file) = scanner.find_file(&from, &path) else { continue };
+        let Some(bytes) = skill.tree.file_bytes(&file) else { continue };
+        if opaque::find_archive(bytes).is_some() || !scanner.read_as_code.insert(file.clone()) {
+            continue;
+        }
+        let Some(language) = language else {
+            if !is_unread_language(&extension(&file)) {
+                not_looked_at(scanner, "code in this language is not read", &Place::of_file(&file));
+            }
+            continue;
+        };
+        let (text, is_exact) = decode_text(bytes);
+        let place = Place::of_file(&file);
+        let place = if is_exact { place } else { Place { fixed: Some(Span::default()), ..place } };
+        scanner.read_code(&text, language, &place);
+    }
+}
+
+/// Reports what was counted and not read.
+fn report_unread(scanner: &mut Scanner<'_>) {
+    for (kind, (first, count)) in std::mem::take(&mut scanner.unread) {
+        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        let message = match kind {
+            UnreadKind::Media => format!("`{first}`{more} with images, sound, video or fonts are not looked into"),
+            UnreadKind::Git => format!("`{first}`{more} with the history of the files is not read"),
+            UnreadKind::NodeModules => format!("`{first}`{more} in `node_modules` are not read"),
+            UnreadKind::SkillTooLarge => format!("`{first}`{more} are not read: the skill is larger than 32 MiB"),
+            UnreadKind::TooDeep => "code that is nested or encoded too deeply is not read".to_owned(),
+            UnreadKind::TooMuch => "it does more than is reported".to_owned(),
+        };
+        let signal = match kind {
+            UnreadKind::Media | UnreadKind::Git => SignalKind::DataNotRead,
+            _ => SignalKind::NotLookedAt,
+        };
+        scanner.signal(signal, message, &Place::of_file(&first), Span::default());
     }
 }
 
@@ -56,40 +117,125 @@ pub(crate) fn read_file(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], pla
     if opaque::judge_bytes(scanner, path, bytes, place) {
         return;
     }
-    if opaque::is_archive(bytes) {
-        return read_archive(scanner, path, bytes, place, archives);
+    if let Some(archive) = opaque::find_archive(bytes) {
+        return read_archive(scanner, path, archive, place, archives);
     }
     if bytes.len() > FILE_BYTES_MAX {
         return not_looked_at(scanner, "the file is larger than 8 MiB", place);
     }
-    if bytes.contains(&0) {
-        return;
+    let is_known = is_text_name(path);
+    if !is_known && opaque::is_media(&bytes[..bytes.len().min(4096)]) {
+        return scanner.count_unread(UnreadKind::Media, path);
     }
-    let text = String::from_utf8_lossy(bytes);
+    if !is_known && opaque::is_binary(bytes) {
+        return not_looked_at(scanner, &format!("`{path}` is data of a kind that is not read"), place);
+    }
+    let (text, is_exact) = decode_text(bytes);
     // Replacements would move the spans.
-    let place = &if matches!(text, std::borrow::Cow::Owned(_)) {
-        Place { fixed: Some(Span::default()), ..place.clone() }
-    } else {
-        place.clone()
-    };
+    let place = &if is_exact { place.clone() } else { Place { fixed: Some(Span::default()), ..place.clone() } };
     prose::find_hidden(scanner, &text, place);
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     match extension(path).as_str() {
-        "md" | "markdown" | "mdx" | "mdc" | "txt" | "rst" => return read_markdown(scanner, &text, place),
+        _ if is_document_name(path) => return read_markdown(scanner, &text, place),
         "json" | "yaml" | "yml" | "toml" | "cfg" | "ini" | "env" | "conf" | "plist" | "xml" => {
             judge_agent_hooks(scanner, &text, place);
             return read_settings(scanner, &name, &text, place);
         }
         _ => {}
     }
-    if let Some(language) = script_language(path, &text) {
+    if let Some(language) = script_language(path, &text).or_else(|| guess_language(path, &text)) {
+        if archives == 0 {
+            scanner.read_as_code.insert(path.to_owned());
+        }
         return scanner.read_code(&text, language, place);
     }
-    if name == "makefile" || name == "justfile" || name.starts_with("dockerfile") || name.ends_with(".mk") {
+    if is_recipe_name(&name) {
         return read_recipes(scanner, &text, place);
     }
     if is_unread_language(&extension(path)) {
         not_looked_at(scanner, &format!("code in this language is not read: `.{}`", extension(path)), place);
+    } else if text.starts_with("#!") {
+        let line = text.lines().next().unwrap_or("");
+        not_looked_at(scanner, &format!("code for this interpreter is not read: {}", quote(line)), place);
+    }
+}
+
+/// The text of a file, and whether its offsets are those of the bytes.
+fn decode_text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    if let Some(text) = opaque::decode_utf16(bytes) {
+        return (Cow::Owned(text), false);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let is_exact = matches!(text, Cow::Borrowed(_));
+    (text, is_exact)
+}
+
+/// Whether the name of a file says that it is text that is read.
+fn is_text_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    is_document_name(path)
+        || is_recipe_name(&name)
+        || is_code_name(path)
+        || matches!(extension(path).as_str(), "json" | "yaml" | "yml" | "toml" | "cfg" | "ini" | "env" | "conf" | "xml")
+}
+
+/// Whether a file is read as a document: by its ending, or by a name in capitals such as `LICENSE`.
+fn is_document_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_title = name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
+    is_title || matches!(extension(path).as_str(), "md" | "markdown" | "mdx" | "mdc" | "txt" | "rst")
+}
+
+fn is_recipe_name(name: &str) -> bool {
+    matches!(name, "makefile" | "justfile") || name.starts_with("dockerfile") || name.ends_with(".mk")
+}
+
+/// The language of a file whose name says nothing, by its first lines.
+fn guess_language(path: &str, text: &str) -> Option<Language> {
+    let extension = extension(path);
+    let is_vague = extension.is_empty()
+        || extension.len() > 8
+        || matches!(
+            extension.as_str(),
+            "bak"
+                | "bin"
+                | "dat"
+                | "data"
+                | "inc"
+                | "lib"
+                | "log"
+                | "old"
+                | "orig"
+                | "out"
+                | "run"
+                | "script"
+                | "tmp"
+                | "x"
+        );
+    if !is_vague {
+        return None;
+    }
+    let lines = || text.lines().take(40).map(str::trim);
+    let is_python = |line: &str| {
+        let mut words = line.split_whitespace();
+        match (words.next(), words.next(), words.next()) {
+            (Some("from"), Some(_), Some("import")) => true,
+            (Some("import"), Some(module), None | Some("as")) => !module.starts_with(['"', '\'', '{']),
+            (Some("def"), Some(_), _) => line.ends_with(':'),
+            _ => false,
+        }
+    };
+    let is_script = |line: &str| {
+        line.contains("require(")
+            || line.starts_with("import ") && line.contains(" from ")
+            || line.starts_with("const ") && line.contains('=')
+    };
+    if lines().any(is_python) {
+        Some(Language::Python)
+    } else if lines().any(is_script) {
+        Some(Language::JavaScript)
+    } else {
+        looks_like_shell(text).then_some(Language::Shell)
     }
 }
 
@@ -166,18 +312,27 @@ fn read_archive(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], place: &Pla
     if archives >= 2 {
         return not_looked_at(scanner, "an archive in an archive in an archive is not opened", place);
     }
-    match rep_archive::open(bytes) {
-        Ok((entries, _)) => {
-            let inside = Place { fixed: Some(Span::default()), ..place.clone() };
+    let inside = Place { fixed: Some(Span::default()), ..place.clone() };
+    match rep_archive::open_to_inspect(bytes, scanner.unpacked_bytes_left) {
+        Ok(entries) => {
+            let size: u64 = entries.iter().map(|entry| entry.bytes.len() as u64).sum();
+            scanner.unpacked_bytes_left = scanner.unpacked_bytes_left.saturating_sub(size);
             for entry in entries {
                 read_file(scanner, &entry.path, &entry.bytes, &inside, archives + 1);
             }
         }
-        Err(error) if opaque::is_encrypted_zip(bytes) => {
-            let _ = error;
+        Err(_) if opaque::is_encrypted_zip(bytes) => {
             scanner.signal(SignalKind::OpaqueFile, format!("`{path}` is an encrypted archive"), place, Span::default());
         }
-        Err(error) => not_looked_at(scanner, &format!("the archive cannot be opened: {error}"), place),
+        // A single compressed file.
+        Err(error) => match opaque::gunzip(bytes, scanner.unpacked_bytes_left.min(FILE_BYTES_MAX as u64)) {
+            Some(unpacked) => {
+                scanner.unpacked_bytes_left = scanner.unpacked_bytes_left.saturating_sub(unpacked.len() as u64);
+                let name = path.strip_suffix(".gz").unwrap_or(path);
+                read_file(scanner, name, &unpacked, &inside, archives + 1);
+            }
+            None => not_looked_at(scanner, &format!("the archive cannot be opened: {error}"), place),
+        },
     }
 }
 

@@ -148,7 +148,8 @@ fn a_payload_behind_padding_is_found() {
 
 #[test]
 fn a_placeholder_of_a_document_names_no_file() {
-    let body = "---\nname: x\ndescription: X.\n---\n```sh\nwget https://<host>/<JOB_ID> --dir <path/to/dir>\n<command>\n```\n";
+    let body =
+        "---\nname: x\ndescription: X.\n---\n```sh\nwget https://<host>/<JOB_ID> --dir <path/to/dir>\n<command>\n```\n";
     let found = scan(&[("SKILL.md", body)]);
     let shown: Vec<(&str, &str)> =
         found.behaviours.iter().map(|one| (one.kind.name(), one.argument.as_str())).collect();

@@ -21,4 +21,5 @@ pub(super) static RULE: LintRule = LintRule {
 
 fn check(scan: &SkillScan, findings: &mut Findings<'_>) {
     report_signals(scan, SignalKind::NotLookedAt, "review the file yourself", findings);
+    report_signals(scan, SignalKind::DataNotRead, "look at it yourself if it matters", findings);
 }

@@ -9,7 +9,7 @@ use rep_model::{Fault, Skill};
 use rep_storage::{WriteError, atomic};
 
 use super::path_settings::absolute_path;
-use super::{CheckError, CheckerSet, read_location};
+use super::{CheckError, CheckerSet, extent_for, read_location};
 use crate::discovery::{self, SkillLocation};
 use crate::line_diff::render_unified_diff;
 use crate::parallel::for_each_skill;
@@ -108,12 +108,12 @@ impl CheckerSet<'_> {
     /// Computes the fixes for a skill and its nested skills.
     fn fix_location(&self, found: &SkillLocation, applicability: FixApplicability) -> Vec<FixedFile> {
         let Some(checker) = self.checker_for(found) else { return Vec::new() };
-        let (skill, faults) = read_location(found);
+        let (skill, faults) = read_location(found, extent_for(&checker.checker));
         let inside = discovery::find_nested_skills(found, &skill.tree);
         let mut files = fix_skill(found, skill, faults, &checker.checker, applicability);
         for found in inside {
             let Some(checker) = self.checker_for(&found) else { continue };
-            let (skill, faults) = read_location(&found);
+            let (skill, faults) = read_location(&found, extent_for(&checker.checker));
             files.extend(fix_skill(&found, skill, faults, &checker.checker, applicability));
         }
         files.retain(|file| !self.paths.is_excluded(&absolute_path(&file.path), false));

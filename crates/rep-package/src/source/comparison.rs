@@ -94,7 +94,7 @@ fn list_added_capabilities(
     let Ok(Some(offered)) = sources.load(name, &skill.origin, SourceMoment::Newest, &mut |_| {}) else {
         return Vec::new();
     };
-    scope.known_capabilities(name, skill).added_in(&SkillCapabilities::from_tree(offered.to_skill_tree()))
+    scope.known_capabilities(name, skill).added_in(&SkillCapabilities::from_tree(offered.to_scanned_tree()))
 }
 
 fn check_source(

@@ -13,6 +13,7 @@ impl SourceRun<'_, '_> {
     /// Reads an expression and follows what it does.
     pub(crate) fn expression(&mut self) -> SharedValue {
         if self.depth >= DEPTH_MAX {
+            self.scanner.skip_nested_code(self.place);
             let here = self.at;
             self.at = self.mate(here).map_or(here + 1, |mate| mate + 1);
             return Value::unknown();

@@ -18,7 +18,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// A tar archive of files, as other tools write it: without directories.
-fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+pub(super) fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
     for (path, text) in files {
         let mut block = [0_u8; 512];
