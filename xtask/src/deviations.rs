@@ -279,9 +279,10 @@ const DEVIATIONS: &[Deviation] = &[
     ),
     deviation(
         (PMCP, "mapping to MCP"),
-        "resources have the fields `tags` and `version`",
-        "writes them to `_meta`, in the form of FastMCP",
-        "a resource of MCP has no such fields",
+        "resources have the fields `tags` and `version`, and the annotations `readOnlyHint` and `idempotentHint`",
+        "the server sends them in `_meta`, in the form of FastMCP; `rep export --host mcp` also writes them where \
+         registration libraries read them",
+        "a resource of MCP has no such fields, and SDKs drop fields that they do not know",
     ),
     deviation(
         (COMMAND_LINE, "exit codes, arguments of tools"),

@@ -280,7 +280,13 @@ fn variables() {
         ("## Environment variables\n\n```bash\nTOOL_HOME=\"/opt\"  # Where it lives\n```", &["TOOL_HOME"]),
         ("| Variable | Purpose |\n|---|---|\n| `CACHE_DIR` | Where to keep things |", &["CACHE_DIR"]),
         ("```yaml\nenv:\n  X: ${{ secrets.DEPLOY_TOKEN }}\n```", &["DEPLOY_TOKEN"]),
+        (
+            "Environment:\n\n- `TOOL_DEPTH`: how deep it looks\n- `TOOL_COLOR`: prints colors",
+            &["TOOL_DEPTH", "TOOL_COLOR"],
+        ),
+        ("```bash\ntool list\n```\n\nThe state is kept below `$TOOL_HOME`.", &["TOOL_HOME"]),
         // Not the skill's.
+        ("Constants:\n\n- `TOOL_DEPTH`: how deep it looks", &[]),
         ("Pass `$ARGUMENTS` on.", &[]),
         ("```bash\nGIT_ROOT=$(git rev-parse --show-toplevel)\necho $GIT_ROOT\n```", &[]),
         ("```bash\necho $HOME $PATH\n```", &[]),
@@ -586,6 +592,28 @@ fn variables_have_defaults_and_their_own_clause() {
     assert_eq!(one("TOOL_URL")["default"], "http://localhost");
     assert_eq!(one("TOOL_MODE")["default"], "fast");
     assert!(!one("TOOL_TOKEN")["purpose"].as_str().unwrap().contains("localhost"), "{items:?}");
+}
+
+#[test]
+fn a_source_has_a_use_if_the_text_states_one() {
+    for (body, expected) in [
+        ("See [the guide](references/guide.md) for the lifecycle of refs.", "the lifecycle of refs"),
+        ("- [Options](https://docs.acme.dev/options): primary design reference", "primary design reference"),
+        ("- https://docs.acme.dev/tour - API overview", "API overview"),
+        ("See [one](a.md) and [two](b.md) for more.", ""),
+    ] {
+        let value = of_body(body);
+        assert_eq!(value["sources"][0]["use_for"].as_str().unwrap_or_default(), expected, "{body}");
+    }
+}
+
+#[test]
+fn the_purpose_of_a_variable_is_what_it_is_set_for() {
+    let value = of_body(
+        "Set `TOOL_TOKEN` to authenticate, and `TOOL_COLOR=never` to turn colors off. Set the variable `TOOL_LEVEL` to 3.",
+    );
+    let purposes = value["environment"].as_array().unwrap().iter().map(|item| item["purpose"].clone());
+    assert_eq!(purposes.collect::<Vec<_>>(), ["authenticate", "turn colors off", "tool level"]);
 }
 
 /// UC-15: a use case is cut at a word, and says so.

@@ -6,6 +6,10 @@ const SUGGESTED_ABOVE: f64 = 0.75;
 /// The minimum similarity of a misspelling to a name.
 const MISSPELLED_ABOVE: f64 = 0.93;
 
+/// The minimum length of a name of which every single typing error is a misspelling. In shorter names, it is often
+/// another word.
+const MISSPELLED_BYTES_MIN: usize = 6;
+
 /// The maximum length of compared names. The cost of a comparison is the product of both lengths.
 const NAME_BYTES_MAX: usize = 64;
 
@@ -60,7 +64,16 @@ pub fn nearest_names<'a>(
 ///
 /// Stricter than [`nearest_name`], which is for words that cannot have another meaning.
 pub fn is_misspelling(word: &str, name: &str) -> bool {
-    word != name && (word.eq_ignore_ascii_case(name) || compute_similarity(word, name) > MISSPELLED_ABOVE)
+    word != name
+        && (word.eq_ignore_ascii_case(name)
+            || compute_similarity(word, name) > MISSPELLED_ABOVE
+            || is_one_typing_error(word, name))
+}
+
+/// Whether one letter of a long name is missing, added or wrong, or two are exchanged.
+fn is_one_typing_error(word: &str, name: &str) -> bool {
+    let is_long = word.len().min(name.len()) >= MISSPELLED_BYTES_MIN && word.len().max(name.len()) <= NAME_BYTES_MAX;
+    is_long && strsim::osa_distance(word, name) == 1
 }
 
 fn compute_similarity(one: &str, two: &str) -> f64 {
@@ -115,6 +128,10 @@ mod tests {
     #[test]
     fn a_misspelling_is_closer_than_a_suggestion() {
         assert!(is_misspelling("descripton", "description") && is_misspelling("NAME", "name"));
+        for (word, name) in [("lisense", "license"), ("liscense", "license"), ("versoin", "version")] {
+            assert!(is_misspelling(word, name), "{word}");
+        }
+        assert!(!is_misspelling("node", "mode") && !is_misspelling("paths", "patch"));
         assert!(!is_misspelling("name", "name"));
         assert!(!is_misspelling("compat", "compatibility"));
         assert_eq!(nearest_name("compat", ["compatibility"]), Some("compatibility"));

@@ -20,7 +20,7 @@
 //! let client = SourceClient::new(SourceClientOptions::default())?;
 //! let offered = load_offered_skills(&project.join("skills").to_string_lossy(), &[], &scope, &client, &mut |_| {})?;
 //! let options = InstallOptions { hosts: vec![ANY_HOST.to_owned()], ..InstallOptions::default() };
-//! install_skills(&offered, &options, &scope, std::time::SystemTime::UNIX_EPOCH)?;
+//! install_skills(&offered.skills, &options, &scope, std::time::SystemTime::UNIX_EPOCH)?;
 //! assert!(project.join(".agents/skills/letters/SKILL.md").is_file());
 //! assert_eq!(scope.verify_skills(&[])?, [("letters".to_owned(), Vec::new())]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -63,7 +63,7 @@ impl OfferedSkill {
         let description =
             skill.frontmatter().and_then(rep_model::Frontmatter::description).map_or("", |text| text.value).to_owned();
         if !is_folder_name(&name) {
-            let message = format!("`{}` is not a valid directory name", name.escape_debug());
+            let message = format!("its name `{}` is not a valid directory name", name.escape_debug());
             return Err(
                 PackageError::new(PackageErrorCode::InvalidSkill, message).remedy("ask its author to rename it")
             );
@@ -85,6 +85,37 @@ impl OfferedSkill {
     pub fn to_scanned_tree(&self) -> SkillTree {
         build_scanned_tree(&self.name, &self.files)
     }
+}
+
+/// The skills of a source.
+#[derive(Debug)]
+pub struct SourceSkills {
+    /// Those that could be read, sorted by name.
+    pub skills: Vec<OfferedSkill>,
+    /// How many could not be read.
+    pub skipped: usize,
+}
+
+/// A skill of a source, or why it cannot be read.
+struct SourceMember {
+    /// Its name, or that of its directory.
+    name: String,
+    skill: Result<OfferedSkill, PackageError>,
+}
+
+impl SourceMember {
+    fn new(name: impl Into<String>, skill: Result<OfferedSkill, PackageError>) -> Self {
+        Self { name: name.into(), skill }
+    }
+}
+
+/// Finds a skill in a source by name. An unreadable skill with this name is an error.
+fn find_member(members: Vec<SourceMember>, name: &str) -> Result<Option<OfferedSkill>, PackageError> {
+    let has_name = |member: &SourceMember| match &member.skill {
+        Ok(skill) => skill.name == name,
+        Err(_) => member.name == name,
+    };
+    members.into_iter().find(has_name).map(|member| member.skill).transpose()
 }
 
 pub(crate) fn build_skill_tree(folder: &str, files: &[PackageFile]) -> SkillTree {
@@ -116,14 +147,15 @@ pub(crate) fn is_folder_name(name: &str) -> bool {
 }
 
 /// Loads the skills that a source offers, sorted by name. `wanted` are the requested names; empty means all. `warn`
-/// receives a message for each skipped skill.
+/// receives a message for each skipped skill. If no skill can be read, or not a wanted one, that is the error, and so is
+/// content that differs from its digest.
 pub fn load_offered_skills(
     source: &str,
     wanted: &[String],
     scope: &InstallScope,
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<SourceSkills, PackageError> {
     let path = Path::new(source);
     let parsed = if path.exists() { InstallSource::Local(source.to_owned()) } else { InstallSource::parse(source)? };
     if matches!(parsed, InstallSource::Repository(_)) && is_mistyped_path(source) {
@@ -135,7 +167,7 @@ pub fn load_offered_skills(
         client.check_origin(&InstallOrigin { kind, source: scope.portable_path(path), ..InstallOrigin::default() })?;
     }
     let mut wanted = wanted.to_vec();
-    let mut offered = match &parsed {
+    let members = match &parsed {
         InstallSource::Index(url) => well_known::load_from_index(url, &wanted, client, warn)?,
         InstallSource::Repository(repository) => {
             wanted.extend(repository.skill.clone());
@@ -148,27 +180,44 @@ pub fn load_offered_skills(
         InstallSource::Local(_) if path.exists() => local::load_from_folder(path, scope, warn)?,
         InstallSource::Local(_) => return Err(unknown_source_error(source)),
     };
-    if offered.len() > SKILLS_MAX {
-        let count = offered.len();
+    if members.len() > SKILLS_MAX {
+        let count = members.len();
         let message = format!("`{source}` has {count} skills; at most {SKILLS_MAX} can be installed at once");
         return Err(PackageError::new(PackageErrorCode::TooMany, message).remedy("pass a subdirectory"));
+    }
+    let (mut offered, mut unreadable) = (Vec::new(), Vec::new());
+    for member in members {
+        match member.skill {
+            Ok(skill) => offered.push(skill),
+            // If the content was changed, the rest of the source cannot be trusted either.
+            Err(error) if error.code == PackageErrorCode::DigestMismatch => return Err(error),
+            Err(error) => unreadable.push((member.name, error)),
+        }
     }
     offered.sort_by(|one, two| one.name.cmp(&two.name));
     // Repositories often contain the same skill for several hosts; it counts once. Different skills with one name
     // are ambiguous.
     offered.dedup_by(|two, one| one.name == two.name && one.has_same_files(two));
-    if let Some(missing) = wanted.iter().find(|name| !offered.iter().any(|one| one.name == **name)) {
+    let missing = wanted.iter().find(|name| !offered.iter().any(|one| one.name == **name));
+    if (missing.is_some() || offered.is_empty()) && !unreadable.is_empty() {
+        return Err(unreadable.swap_remove(0).1);
+    }
+    if let Some(missing) = missing {
         return Err(missing_skill_error(missing, source, &offered));
     }
     if !wanted.is_empty() {
         offered.retain(|one| wanted.contains(&one.name));
+        unreadable.clear();
+    }
+    for (name, error) in &unreadable {
+        warn(&format!("skipped `{}`: {error}", name.escape_debug()));
     }
     if let Some(pair) = offered.windows(2).find(|pair| pair[0].name == pair[1].name) {
         let [one, two] = [&pair[0], &pair[1]].map(|one| one.origin.skill_path.as_deref().unwrap_or("SKILL.md"));
         let message = format!("`{source}` has two skills named `{}`: {one} and {two}", pair[0].name);
         return Err(PackageError::new(PackageErrorCode::Ambiguous, message).remedy("pass the directory of one of them"));
     }
-    Ok(offered)
+    Ok(SourceSkills { skills: offered, skipped: unreadable.len() })
 }
 
 /// Whether `owner/repo` is more likely a path, because a directory `owner` exists. A typing error in a path must not

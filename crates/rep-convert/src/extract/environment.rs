@@ -8,7 +8,7 @@ use super::blocks::{MarkdownBlock, MarkdownBlockKind, ProseText};
 use super::clauses::clean_text;
 use super::commands::is_shell_language;
 use super::draft::DocumentDraft;
-use super::lexicon::LEXICON;
+use super::lexicon::{LEXICON, is_verb};
 use super::roles::BlockContext;
 use super::sentences::split_sentences;
 use super::syntax::{ExtractedFlag, merge_flags, remove_empty_fields};
@@ -22,7 +22,8 @@ pub(super) fn extract_environment(blocks: &[MarkdownBlock], places: &[BlockConte
             MarkdownBlockKind::Code(language) => collect_code_variables(block, language, &mut found),
             MarkdownBlockKind::Table => collect_table_variables(blocks, block, &mut found),
             MarkdownBlockKind::Paragraph | MarkdownBlockKind::Item(_) if !place.is_wrong() => {
-                collect_prose_variables(&block.prose, &mut found);
+                let is_listed = block.is_item() && is_about_variables(blocks, block, *place);
+                collect_prose_variables(&block.prose, is_listed, &mut found);
             }
             _ => {}
         }
@@ -116,8 +117,7 @@ fn parse_shell_default<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 fn collect_table_variables(blocks: &[MarkdownBlock], block: &MarkdownBlock, found: &mut Vec<ExtractedFlag>) {
     let heading = block.heading.map(|heading| &blocks[heading].prose);
     let titles = heading.into_iter().chain(block.rows.first().and_then(|titles| titles.first()));
-    let names = ["environment", "env", "variable", "variables"];
-    if !titles.map(|title| WordList::parse(&title.text)).any(|words| words.contains_any(0..words.len(), &names)) {
+    if !names_variables(titles) {
         return;
     }
     let [default, _, purpose] = flags::find_table_columns(block);
@@ -129,7 +129,17 @@ fn collect_table_variables(blocks: &[MarkdownBlock], block: &MarkdownBlock, foun
     }
 }
 
-fn collect_prose_variables(prose: &ProseText, found: &mut Vec<ExtractedFlag>) {
+/// Whether the heading above a list, or the line before it, says that its items are variables.
+fn is_about_variables(blocks: &[MarkdownBlock], block: &MarkdownBlock, place: BlockContext) -> bool {
+    names_variables(block.heading.into_iter().chain(place.lead).map(|title| &blocks[title].prose))
+}
+
+fn names_variables<'a>(titles: impl Iterator<Item = &'a ProseText>) -> bool {
+    let names = ["environment", "env", "variable", "variables"];
+    titles.map(|title| WordList::parse(&title.text)).any(|words| words.contains_any(0..words.len(), &names))
+}
+
+fn collect_prose_variables(prose: &ProseText, is_listed: bool, found: &mut Vec<ExtractedFlag>) {
     for range in split_sentences(prose) {
         let (text, line) = (&prose.text[range.clone()], prose.line_at(range.start));
         let words = WordList::parse(text);
@@ -139,16 +149,27 @@ fn collect_prose_variables(prose: &ProseText, found: &mut Vec<ExtractedFlag>) {
             let bare = code.trim_start_matches("export ");
             let name = bare.trim_start_matches(['$', '{']);
             let name = &name[..name.find([':', '-', '=', '}']).unwrap_or(name.len())];
-            let is_named = name.contains('_') && says || is_configuration_name(name);
+            let is_first = is_listed && prose.text.starts_with(&format!("`{code}`"));
+            let is_named = name.contains('_') && (says || is_first) || is_configuration_name(name);
             if bare.starts_with('$') || is_named || bare.contains('=') && says {
                 let behind = text.split_once(&format!("`{code}`")).map_or("", |(_, behind)| behind.trim_start());
                 let is_told = prose.text.starts_with('`') && behind.starts_with(['-', '—', '–', ':', '(']);
-                let purpose = is_told.then(|| clean_text(behind.trim_matches(['-', '—', '–', ':', ' ', '(', ')'])));
+                let told = is_told.then(|| clean_text(behind.trim_matches(['-', '—', '–', ':', ' ', '(', ')'])));
+                let purpose = told.or_else(|| find_purpose(behind));
                 let said = behind.split(';').next().and_then(flags::find_default);
                 add_variable(found, name, line, purpose, said.or_else(|| parse_shell_default(code, name)));
             }
         }
     }
+}
+
+/// Returns what a variable is set for: `to authenticate, and …`. A value, as in `to 1`, does not count.
+fn find_purpose(behind: &str) -> Option<String> {
+    let rest = behind.strip_prefix("to ")?;
+    let end = rest.find([',', ';', '(']).unwrap_or(rest.len());
+    let purpose = rest[..end].trim_end_matches(['.', ' ']);
+    let first = purpose.split(' ').next()?;
+    (is_verb(first) && !purpose.contains('`')).then(|| clean_text(purpose))
 }
 
 /// Whether the last part of a name marks it as configuration: `API_KEY`, `SERVICE_URL`.

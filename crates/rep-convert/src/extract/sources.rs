@@ -81,11 +81,21 @@ pub(super) fn strip_current_directory(target: &str) -> &str {
     target.trim_start_matches("./")
 }
 
+/// Returns what the text says about its first reference: `[x](y): …`, `https://x.dev - …`, or `[x](y) for …`.
 fn parse_description(prose: &ProseText) -> Option<String> {
     let link = prose.links.first().map(|(link, _)| link.end);
-    let first = link.into_iter().chain(prose.codes.first().map(|code| code.end)).min()?;
+    let is_url = ["https://", "http://"].iter().any(|scheme| prose.text.starts_with(scheme));
+    let url = is_url.then(|| prose.text.find(' ').unwrap_or(prose.text.len()));
+    let first = link.into_iter().chain(prose.codes.first().map(|code| code.end)).chain(url).min()?;
     let rest = prose.text.get(first..)?.trim_start_matches(['`', ' ', ')', '*']);
-    let text = clean_text(rest.strip_prefix(['-', '—', '–', ':'])?.trim_start_matches(['-', ' ']));
+    let text = if let Some(told) = rest.strip_prefix(['-', '—', '–', ':']) {
+        clean_text(told.trim_start_matches(['-', ' ']))
+    } else {
+        let is_only = prose.links.len() + prose.codes.len() == 1;
+        let purpose = rest.strip_prefix("for ").filter(|_| is_only)?;
+        let end = purpose.find(". ").unwrap_or(purpose.len());
+        clean_text(purpose[..end].trim_end_matches('.'))
+    };
     (!text.is_empty() && text.len() <= 300).then_some(text)
 }
 

@@ -4,7 +4,7 @@ use rep_net::git::GitReference;
 
 use super::grammar::RepositorySource;
 use super::recorded::{RecordedSources, SourceMoment};
-use super::{local, registry, repository, well_known};
+use super::{find_member, local, registry, repository, well_known};
 use crate::capabilities::{AddedCapability, SkillCapabilities};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
@@ -186,7 +186,7 @@ fn check_repository(
         }
         let wanted = [name.to_owned()];
         let offered = repository::load_from_commit(source, &commit, &wanted, warn)?;
-        Ok((commit, Some(offered.into_iter().find(|one| one.name == name))))
+        Ok((commit, Some(find_member(offered, name)?)))
     });
     match found {
         Err(error) if error.code == PackageErrorCode::NotASkill => SourceState::Gone(error.message),
@@ -216,8 +216,7 @@ fn check_local_source(name: &str, skill: &InstalledSkill, scope: &InstallScope) 
         return SourceState::Unknown(format!("`{}` does not exist", origin.source));
     }
     let found = if path.is_file() {
-        local::load_from_archive(&path, scope)
-            .map(|skills| skills.into_iter().find(|one| one.name == name).map(|one| one.files))
+        local::load_from_archive(&path, scope).and_then(|members| Ok(find_member(members, name)?.map(|one| one.files)))
     } else {
         let manifest = path.join(origin.skill_path.as_deref().unwrap_or("SKILL.md"));
         let folder = manifest.parent().unwrap_or(&path).to_owned();

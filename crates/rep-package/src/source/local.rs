@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rep_library::{discovery, skill_reader};
 
-use super::{OfferedSkill, no_manifest_error, open_archive};
+use super::{OfferedSkill, SourceMember, no_manifest_error, open_archive};
 use crate::atomic_dir::PackageFile;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::lock::InstallOrigin;
@@ -12,7 +12,7 @@ use crate::scope::InstallScope;
 use crate::{files, working_copy};
 
 /// Reads the skills of an archive.
-pub(super) fn load_from_archive(path: &Path, scope: &InstallScope) -> Result<Vec<OfferedSkill>, PackageError> {
+pub(super) fn load_from_archive(path: &Path, scope: &InstallScope) -> Result<Vec<SourceMember>, PackageError> {
     let shown = path.display().to_string();
     let bytes = files::read_file(path, rep_archive::ARCHIVE_BYTES_MAX).map_err(|error| {
         PackageError::new(PackageErrorCode::Unreadable, format!("could not read `{shown}`: {error}"))
@@ -33,7 +33,12 @@ pub(super) fn load_from_archive(path: &Path, scope: &InstallScope) -> Result<Vec
     };
     let named =
         |folder: &str| folder.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(&fallback).to_owned();
-    skills.into_iter().map(|(folder, files)| OfferedSkill::new(&named(&folder), files, origin(&folder))).collect()
+    let read = |(folder, files): (String, _)| {
+        let name = named(&folder);
+        let skill = OfferedSkill::new(&name, files, origin(&folder));
+        SourceMember::new(name, skill)
+    };
+    Ok(skills.into_iter().map(read).collect())
 }
 
 /// Reads the skills of a directory.
@@ -41,7 +46,7 @@ pub(super) fn load_from_folder(
     path: &Path,
     scope: &InstallScope,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let mut found = Vec::new();
     for note in discovery::find_skills(path, |skill| found.push(skill))? {
         warn(&note);
@@ -63,10 +68,6 @@ pub(super) fn load_from_folder(
             warn(&format!("skipped `{shown}`: it is behind a link; pass its own path to install it"));
             continue;
         }
-        let has_manifest = ["SKILL.md", "skill.md"].iter().any(|name| skill.path.join(name).exists());
-        if !has_manifest {
-            return Err(no_manifest_error(shown));
-        }
         let below = skill.path.strip_prefix(root).unwrap_or(&skill.path).to_string_lossy().into_owned();
         let skill_path = if below.is_empty() { "SKILL.md".to_owned() } else { format!("{below}/SKILL.md") };
         let origin = InstallOrigin {
@@ -76,11 +77,15 @@ pub(super) fn load_from_folder(
             commit: commit.clone(),
             ..InstallOrigin::default()
         };
-        offered.push(OfferedSkill::new(
-            &skill_reader::folder_name(&skill.path),
-            files::read_skill_files(&skill.path)?,
-            origin,
-        )?);
+        let name = skill_reader::folder_name(&skill.path);
+        let read = || {
+            if !["SKILL.md", "skill.md"].iter().any(|file| skill.path.join(file).exists()) {
+                return Err(no_manifest_error(shown));
+            }
+            OfferedSkill::new(&name, files::read_skill_files(&skill.path)?, origin)
+        };
+        let read = read();
+        offered.push(SourceMember::new(name, read));
     }
     Ok(offered)
 }

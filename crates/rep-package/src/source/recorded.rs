@@ -9,7 +9,7 @@ use rep_library::skill_reader;
 use rep_net::git::{CachedCommit, GitReference};
 
 use super::grammar::RepositorySource;
-use super::{OfferedSkill, local, registry, repository, well_known};
+use super::{OfferedSkill, find_member, local, registry, repository, well_known};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
 use crate::lock::InstallOrigin;
@@ -122,7 +122,7 @@ impl RecordedSources<'_> {
         let path = self.local_path(origin)?;
         if path.is_file() {
             let found = local::load_from_archive(&path, self.scope)?;
-            return Ok(found.into_iter().find(|one| one.name == name));
+            return find_member(found, name);
         }
         let folder = path.join(skill_folder(origin));
         if !folder.join("SKILL.md").exists() && !folder.join("skill.md").exists() {
@@ -153,7 +153,7 @@ impl RecordedSources<'_> {
             return Ok(None);
         }
         let found = local::load_from_folder(search, self.scope, warn)?;
-        Ok(found.into_iter().find(|one| one.name == name))
+        find_member(found, name)
     }
 
     fn local_path(&self, origin: &InstallOrigin) -> Result<std::path::PathBuf, PackageError> {
@@ -195,7 +195,7 @@ fn find_in_commit(
         let source = RepositorySource { path: path.to_owned(), ..source.clone() };
         match repository::load_from_commit(&source, commit, &wanted, warn) {
             Ok(found) => {
-                if let Some(one) = found.into_iter().find(|one| one.name == name) {
+                if let Some(one) = find_member(found, name)? {
                     return Ok(Some(one));
                 }
             }

@@ -8,8 +8,8 @@ use rep_net::oci::{
 };
 use semver::Version;
 
-use super::OfferedSkill;
 use super::recorded::SourceMoment;
+use super::{OfferedSkill, SourceMember, find_member};
 use crate::artifact::{COLLECTION_TYPE, NAME_ANNOTATION, REFERENCE_ANNOTATIONS, read_layer};
 use crate::client::{SourceAction, SourceClient};
 use crate::error::{PackageError, PackageErrorCode};
@@ -36,7 +36,7 @@ pub(super) fn load_from_registry(
     wanted: &[String],
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let found = find_artifact(reference, client)?;
     load_artifact(&found, wanted, client, warn)
 }
@@ -50,7 +50,7 @@ pub(crate) fn load_pulled(
     warn: &mut dyn FnMut(&str),
 ) -> Result<Vec<OfferedSkill>, PackageError> {
     let found = FoundArtifact { repository: repository.clone(), manifest, reference: tag.to_owned(), wanted: None };
-    load_artifact(&found, &[], client, warn)
+    load_artifact(&found, &[], client, warn)?.into_iter().map(|member| member.skill).collect()
 }
 
 /// Loads a skill from the registry that the lock file records. Returns `None` if a collection no longer has it.
@@ -86,8 +86,7 @@ pub(super) fn load_recorded(
         found.wanted.clone_from(&origin.wanted);
     }
     let wanted = [name.to_owned()];
-    let skills = load_artifact(&found, &wanted, client, warn)?;
-    Ok(skills.into_iter().find(|one| one.name == name))
+    find_member(load_artifact(&found, &wanted, client, warn)?, name)
 }
 
 /// Loads a skill that another one requires: from the same collection, or from the repository beside it with its name.
@@ -108,8 +107,7 @@ pub(super) fn load_sibling(
     let found = find_artifact(&same, client)?;
     if parse_manifest(&found)?.artifact_type.as_deref() == Some(COLLECTION_TYPE) {
         let wanted = [requirement.name.clone()];
-        let skills = load_artifact(&found, &wanted, client, warn)?;
-        if let Some(one) = skills.into_iter().find(|one| one.name == requirement.name) {
+        if let Some(one) = find_member(load_artifact(&found, &wanted, client, warn)?, &requirement.name)? {
             return Ok(Some(one));
         }
     }
@@ -117,7 +115,7 @@ pub(super) fn load_sibling(
     let selector =
         (requirement.range != VersionRange::any()).then(|| OciSelector::Range(requirement.range.to_string()));
     match load_from_registry(&OciReference { repository: sibling, selector }, &[], client, warn) {
-        Ok(skills) => Ok(skills.into_iter().find(|one| one.name == requirement.name)),
+        Ok(members) => find_member(members, &requirement.name),
         Err(error) if matches!(error.code, PackageErrorCode::UnknownSource | PackageErrorCode::Unauthorized) => {
             Ok(None)
         }
@@ -189,13 +187,13 @@ fn load_artifact(
     wanted: &[String],
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let manifest = parse_manifest(found)?;
     let Some(entries) = &manifest.manifests else {
-        return Ok(vec![load_skill(found, &found.manifest.digest, &manifest, client)?]);
+        return Ok(vec![load_member(found, &found.manifest.digest, &manifest, client)]);
     };
     if manifest.artifact_type.as_deref() == Some(COLLECTION_TYPE) || entries.iter().any(|one| name_of(one).is_some()) {
-        return load_collection(found, entries, wanted, client, warn);
+        return Ok(load_collection(found, entries, wanted, client, warn));
     }
     load_platforms(found, entries, client)
 }
@@ -211,20 +209,21 @@ fn load_collection(
     wanted: &[String],
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Vec<SourceMember> {
     let is_named = |name: &String| entries.iter().any(|entry| name_of(entry) == Some(name));
     let has_all = !wanted.is_empty() && wanted.iter().all(is_named);
     let mut offered = Vec::new();
     for entry in entries.iter().filter(|entry| !has_all || name_of(entry).is_some_and(|name| wanted.contains(name))) {
-        let own = fetch_entry(found, entry, client)?;
-        let manifest = parse_manifest(&own)?;
-        if manifest.manifests.is_some() {
-            warn(&format!("skipped an entry of `{}`: it is an index", found.repository));
-            continue;
+        let parsed = fetch_entry(found, entry, client).and_then(|own| Ok((parse_manifest(&own)?, own)));
+        match parsed {
+            Ok((manifest, _)) if manifest.manifests.is_some() => {
+                warn(&format!("skipped an entry of `{}`: it is an index", found.repository));
+            }
+            Ok((manifest, own)) => offered.push(load_member(&own, &entry.digest, &manifest, client)),
+            Err(error) => offered.push(SourceMember::new(name_of(entry).unwrap_or(&entry.digest), Err(error))),
         }
-        offered.push(load_skill(&own, &entry.digest, &manifest, client)?);
     }
-    Ok(offered)
+    offered
 }
 
 /// Fetches an entry of a collection: from its repository, or from the one that the entry names in the same registry.
@@ -254,7 +253,7 @@ fn load_platforms(
     found: &FoundArtifact,
     entries: &[OciDescriptor],
     client: &SourceClient,
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let mut first: Option<OciManifest> = None;
     for entry in entries {
         let own = fetch_entry(found, entry, client)?;
@@ -280,7 +279,12 @@ fn load_platforms(
     let manifest = first.ok_or_else(|| {
         PackageError::new(PackageErrorCode::NotASkill, format!("`{}` is an empty index", found.repository))
     })?;
-    Ok(vec![load_skill(found, &found.manifest.digest, &manifest, client)?])
+    Ok(vec![load_member(found, &found.manifest.digest, &manifest, client)])
+}
+
+fn load_member(found: &FoundArtifact, digest: &str, manifest: &OciManifest, client: &SourceClient) -> SourceMember {
+    let name = manifest.annotations.get(NAME_ANNOTATION).cloned();
+    SourceMember::new(name.unwrap_or_else(|| digest.to_owned()), load_skill(found, digest, manifest, client))
 }
 
 /// Loads the skill of a manifest.

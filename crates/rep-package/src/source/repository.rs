@@ -10,7 +10,7 @@ use rep_model::{ResolvedSkillPath, Skill, resolve_skill_path};
 use rep_net::git::{CachedCommit, GitReference, GitTreeEntry, GitTreeEntryKind, RemoteReference};
 
 use super::grammar::RepositorySource;
-use super::{OfferedSkill, build_skill_tree, no_manifest_error};
+use super::{OfferedSkill, SourceMember, build_skill_tree, no_manifest_error};
 use crate::atomic_dir::{PackageFile, PackageFileContent};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
@@ -42,7 +42,7 @@ pub(super) fn load_from_repository(
     wanted: &[String],
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let source = separate_reference(source, client)?;
     let commit = client.fetch_commit(&source.url, source.reference.as_ref())?;
     load_from_commit(&source, &commit, wanted, warn)
@@ -54,7 +54,7 @@ pub(super) fn load_from_commit(
     commit: &CachedCommit,
     wanted: &[String],
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let shown = source.url.as_str();
     let mut found = find_skills(source, commit)?;
     if found.is_empty() {
@@ -63,14 +63,10 @@ pub(super) fn load_from_commit(
     if !wanted.is_empty() && wanted.iter().all(|name| found.iter().any(|skill| skill.name == *name)) {
         found.retain(|skill| wanted.contains(&skill.name));
     }
-    let is_only = found.len() == 1 || !wanted.is_empty();
     let mut offered = Vec::new();
     for skill in found {
-        match read_skill(source, commit, &skill, warn) {
-            Ok(one) => offered.push(one),
-            Err(error) if is_only => return Err(error),
-            Err(error) => warn(&format!("skipped `{}`: {error}", skill.name)),
-        }
+        let read = read_skill(source, commit, &skill, warn);
+        offered.push(SourceMember::new(skill.name, read));
     }
     Ok(offered)
 }

@@ -1,6 +1,6 @@
 //! Fetches skills that an index at a URL lists.
 
-use super::{OfferedSkill, open_archive};
+use super::{OfferedSkill, SourceMember, open_archive};
 use crate::atomic_dir::{PackageFile, PackageFileContent};
 use crate::client::SourceClient;
 use crate::error::{PackageError, PackageErrorCode};
@@ -44,7 +44,7 @@ pub(super) fn load_from_index(
     wanted: &[String],
     client: &SourceClient,
     warn: &mut dyn FnMut(&str),
-) -> Result<Vec<OfferedSkill>, PackageError> {
+) -> Result<Vec<SourceMember>, PackageError> {
     let mut skills = fetch_index(source, client, warn)?;
     if skills.is_empty() {
         let message = format!("the index of `{source}` has no installable skill");
@@ -53,7 +53,11 @@ pub(super) fn load_from_index(
     if !wanted.is_empty() && wanted.iter().all(|name| skills.iter().any(|skill| skill.name == *name)) {
         skills.retain(|skill| wanted.contains(&skill.name));
     }
-    skills.into_iter().map(|skill| load_from_index_entry(source, &skill, client)).collect()
+    let load = |skill: IndexedSkill| {
+        let loaded = load_from_index_entry(source, &skill, client);
+        SourceMember::new(skill.name, loaded)
+    };
+    Ok(skills.into_iter().map(load).collect())
 }
 
 /// Fetches one skill of an index, and compares it with the digest in the index.

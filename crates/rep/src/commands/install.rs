@@ -15,7 +15,7 @@ use rep_package::install::{
 use rep_package::resolve::resolve_requirements;
 use rep_package::scope::{ANY_HOST, resolve_host_ids};
 use rep_package::signature::{SignerChange, accept_signature};
-use rep_package::source::{OfferedSkill, load_offered_skills};
+use rep_package::source::{OfferedSkill, SourceSkills, load_offered_skills};
 use rep_package::{InstallScope, PackageErrorCode};
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let is_asked = !args.yes && !args.json && !args.dry_run && io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut hosts = resolve_host_ids(&args.host)?;
     let client = open_watched_client(false, output)?;
-    let mut offered = load_all_sources(args, &scope, &client, output)?;
+    let SourceSkills { skills: mut offered, skipped: unreadable } = load_all_sources(args, &scope, &client, output)?;
     if is_asked && args.skill.is_empty() && offered.len() > 1 {
         offered = choose_skills(offered, output)?;
     }
@@ -90,7 +90,7 @@ fn install_from_source(args: &Args, output: &mut Output) -> Result<Exit, Failure
     let options = InstallOptions { hosts, copies: args.copy, is_forced: args.force };
     let now = SystemTime::now();
     let offered = resolve_requirements(offered, &scope, &client, &mut |note| output.warn(note))?;
-    let count = offered.len();
+    let count = offered.len() + unreadable;
     let mut signers = SignerQuestion { scope: &scope, client: &client, is_accepted: args.accept_signer, is_asked };
     let (offered, is_refused) = skip_unfit_skills(offered, &options, &mut signers, output)?;
     let skipped = count - offered.len();
@@ -158,14 +158,16 @@ fn load_all_sources(
     scope: &InstallScope,
     client: &SourceClient,
     output: &mut Output,
-) -> Result<Vec<OfferedSkill>, Failure> {
+) -> Result<SourceSkills, Failure> {
     let mut all: Vec<OfferedSkill> = Vec::new();
+    let mut skipped = 0;
     let is_single = args.sources.len() == 1;
     for source in &args.sources {
         // Of several sources, each named skill must be in one of them only.
         let wanted: &[String] = if is_single { &args.skill } else { &[] };
         let found = load_offered_skills(source, wanted, scope, client, &mut |note| output.warn(note))?;
-        for one in found.into_iter().filter(|one| args.skill.is_empty() || args.skill.contains(&one.name)) {
+        skipped += found.skipped;
+        for one in found.skills.into_iter().filter(|one| args.skill.is_empty() || args.skill.contains(&one.name)) {
             match all.iter().find(|known| known.name == one.name) {
                 None => all.push(one),
                 Some(known) if known.has_same_files(&one) => {}
@@ -178,7 +180,7 @@ fn load_all_sources(
     }
     match args.skill.iter().find(|name| !all.iter().any(|one| one.name == **name)) {
         Some(missing) => Err(Failure::unable("SKILL_NOT_FOUND", format!("no source has a skill `{missing}`"))),
-        None => Ok(all),
+        None => Ok(SourceSkills { skills: all, skipped }),
     }
 }
 

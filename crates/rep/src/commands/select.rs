@@ -102,7 +102,8 @@ fn select_skills(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if hits.is_empty() {
         report_selection(&catalog, &selection, args, output);
     } else {
-        output.print_message(&format!("no trigger matches; {} skills fit by their text", hits.len()));
+        let fitting = if hits.len() == 1 { "skill fits" } else { "skills fit" };
+        output.print_message(&format!("no trigger matches; {} {fitting} by text", hits.len()));
     }
     Ok(if selection.selected.is_empty() && hits.is_empty() { Exit::Findings } else { Exit::Fine })
 }

@@ -193,6 +193,19 @@ fn a_set_is_installed_without_what_cannot_be() {
         assert!(set.stderr.contains(words), "{words}: {set:?}");
     }
     assert_eq!(lock(&scratch)["skills"].as_object().map(serde_json::Map::len), Some(2));
+    // A member that cannot be read is skipped, too.
+    scratch.write_file("src/odd/SKILL.md", "---\nname: ../../odd\ndescription: Does odd. Use for odd.\n---\n");
+    scratch.write_file("src/leaky/SKILL.md", skill("leaky", "PDF"));
+    symlink("/etc/passwd", scratch.work_folder().join("src/leaky/notes.txt")).unwrap();
+    let set = at(&scratch, &["install", "src"]);
+    assert_eq!(set.code, 1, "{set:?}");
+    for words in ["skipped `odd`: its name `../../odd`", "skipped `leaky`: ", "4 of 6 skills cannot be installed"] {
+        assert!(set.stderr.contains(words), "{words}: {set:?}");
+    }
+    let named = at(&scratch, &["install", "src", "--skill", "pdf"]);
+    assert!(named.code == 0 && !named.stderr.contains("skipped"), "{named:?}");
+    let named = at(&scratch, &["install", "src", "--skill", "leaky"]);
+    assert!(named.code == 2 && named.stderr.contains("link"), "{named:?}");
     // The rest of the set is installed by now.
     assert_eq!(at(&scratch, &["install", "src", "--skill", "broken"]).code, 1);
 }

@@ -233,7 +233,7 @@ fn nothing_of_a_repository_is_executed_or_followed() {
     }
     std::fs::write(home.join(".gitconfig"), evil).unwrap();
     let done = world.run(&["install", &world.url()]);
-    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(done.code, 1, "{done:?}");
     for words in ["skipped `leaky`", "skipped `nested`", "submodule"] {
         assert!(done.stderr.contains(words), "{words}: {done:?}");
     }
