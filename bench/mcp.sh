@@ -83,7 +83,8 @@ if [ -n "$library" ]; then
     done
   done
   for era in modern legacy auto; do
-    if inspector "$url" --transport http --protocol-era $era --method skills/list --verify --require-digests -q >inspector.log 2>&1; then
+    if inspector "$url" --transport http --protocol-era $era --method skills/list --verify --require-digests \
+      --skill-catalog-max-skills 10000 --skill-catalog-max-bytes 1000000000 -q >inspector.log 2>&1; then
       said pass "inspector $era skills/list of $library"
     else
       said FAIL "inspector $era skills/list of $library"

@@ -98,6 +98,15 @@ def measure(binary):
             server.end()
 
 
+def call(address, tool, arguments):
+    """Calls a tool over MCP."""
+    connection = http.client.HTTPConnection(address, timeout=60)
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": META}}
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool}
+    connection.request("POST", "/mcp", json.dumps(request), headers)
+    return connection.getresponse().read()
+
+
 def load(binary, seconds):
     """Loads pages while MCP clients send requests; every answer must arrive and be correct."""
     with tempfile.TemporaryDirectory() as place:
@@ -202,22 +211,31 @@ class Browser:
             time.sleep(0.02)
 
 
+AXE_PAGES = ["/", "/?q=table", "/?view=table&sort=tokens", "/skill?name=csv-profile", "/skill?name=sql-review", "/try?panel=search&text=table",
+             "/try?panel=query&text=csv-profile:", "/costs", "/costs?budget=60", "/graph", "/graph?name=style-guide", "/overview", "/connect",
+             "/runs", "/tasks", "/audit", "/audit?calls=1", "/sign-in", "/skill?name=nobody"]
+
+
 def axe(binary, script):
     source = Path(script).read_text()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         examples = Path(__file__).parent.parent / "examples"
         server = Server(binary, examples, place, "--allow-run", "--no-token")
+        shutil.copy(examples / "csv-profile/data/harvest.csv", place)
+        for arguments in ({"path": "harvest.csv"}, {"path": "missing.csv"}):
+            call(server.address, "csv-profile__profile", arguments)
         browser = Browser(place)
         amiss = 0
-        for scheme in ("light", "dark"):
+        for scheme, width in (("light", 1280), ("light", 390), ("dark", 1280), ("dark", 390)):
             browser.ask("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-            for path in ["/", "/skill?name=csv-profile", "/skill?name=sql-review", "/try?panel=search&text=table", "/?view=table&sort=tokens", "/costs", "/graph", "/graph?name=style-guide", "/overview", "/connect", "/runs", "/tasks", "/audit"]:
+            browser.ask("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
+            for path in AXE_PAGES:
                 browser.go(f"http://{server.address}{path}")
                 browser.js("document.querySelectorAll('details').forEach((one) => one.open = true)")
                 browser.js(source)
                 found = browser.js("axe.run().then((done) => done.violations.map((one) => [one.id, one.nodes.length, one.nodes[0].html]))")
-                amiss += len(found)
-                print(f"{scheme:5} {path:32} {found or 'nothing'}")
+                amiss += 1 if found is None else len(found)
+                print(f"{scheme:5} {width:4} {path:34} {'NOT CHECKED' if found is None else found or 'nothing'}")
         browser.child.kill()
         server.end()
         sys.exit(1 if amiss else 0)

@@ -670,5 +670,8 @@ impl ServerState {
             // File sizes and digests are part of the list.
             changes.resources += 1;
         });
+        drop(old);
+        // What the old snapshot leaves behind is scattered, and would otherwise never be returned.
+        rep_sandbox::allocator::release_free_memory();
     }
 }

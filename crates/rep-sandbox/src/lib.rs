@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rep_permissions::{RunLimits, RunPermissions};
 use rep_storage::platform::OwnedStream;
 
+pub mod allocator;
 pub mod detach;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod gateway;

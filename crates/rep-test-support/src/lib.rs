@@ -27,5 +27,5 @@ pub use registry::{Registry, RegistryProtection};
 pub use rule_page::{ExampleFile, ExampleKind, RuleExample, RulePage};
 pub use scratch::{ProgramRun, RunObserver, ScratchFolder, observe_runs};
 pub use server::{ReceivedRequest, TestResponse, TestServer, build_response};
-pub use skip::{is_oracle_installed, is_program_installed, report_skipped, skip_unless_ci};
+pub use skip::{find_oracle, is_oracle_installed, is_program_installed, report_skipped, skip_unless_ci};
 pub use wait::{DEADLINE, poll_until, wait_for, wait_until, with_growing_timeout};

@@ -66,6 +66,9 @@ pub(super) fn render_page(request: &PageRequest) -> PageResponse {
     PageResponse::Page(PageLocation::Connect, "Connect".to_owned(), body)
 }
 
+/// What notes begin with that are a command of the host.
+const COMMAND_NOTE: &str = "or run: ";
+
 /// Renders what a client needs besides the address.
 fn render_token_hint(dashboard: &Dashboard) -> Markup {
     html! {
@@ -87,8 +90,16 @@ fn render_settings(request: &PageRequest, host: &ClientHost) -> Markup {
         arguments: request.dashboard.options.arguments.clone(),
     });
     html! {
-        ul class="words" { @for note in &rendered.notes { li { (render_inline_code(&capitalize(note))) "." } } }
+        ul class="words" {
+            @for note in rendered.notes.iter().filter(|note| !note.starts_with(COMMAND_NOTE)) {
+                li { (render_inline_code(&capitalize(note))) "." }
+            }
+        }
         (layout::render_copyable(rendered.document.trim_end()))
+        @for command in rendered.notes.iter().filter_map(|note| note.strip_prefix(COMMAND_NOTE)) {
+            p { "Or run:" }
+            (layout::render_copyable(command))
+        }
         p class="match" { "Checked on " (host.checked) ", source: " (host.source) }
     }
 }

@@ -10,7 +10,7 @@ use rep_mcp::collapse_whitespace;
 use super::html::{format_count, group_thousands, render_inline_code, truncate_at_word};
 use super::inspection::{InspectedLibrary, InspectedSkill};
 use super::layout::{self, PageLocation};
-use super::library_query::{CONTENT_FILTERS, FINDING_FILTERS, LibraryOrder, LibraryQuery, ListedSkill, NOT_SERVED};
+use super::library_query::{CONTENT_FILTERS, FINDING_FILTERS, LibraryOrder, LibraryQuery, ListedSkill, NOT_LISTED};
 use super::{PageRequest, PageResponse, library_table};
 
 /// The number of skills on a page of cards, and of a table.
@@ -162,7 +162,7 @@ fn render_tiles(request: &PageRequest, query: &LibraryQuery, inspected: &Inspect
             @let unlisted = request.view.unserved_skills().iter().filter(|skill| skill.is_loadable).count();
             @if unlisted > 0 {
                 @let inactive = entries.iter().filter(|entry| entry.status != SkillStatus::Active).count();
-                (tile("status", NOT_SERVED, "warning", inactive + unlisted, "skills that clients cannot list, and why"))
+                (tile("status", NOT_LISTED, "warning", inactive + unlisted, "skills that clients cannot list, and why"))
             }
             @let errors = count_known(|skill| skill.errors > 0);
             @if errors > 0 { (tile("findings", "errors", "error", errors, "skills in which rep check finds errors")) }
@@ -190,7 +190,7 @@ fn render_select(query: &LibraryQuery, name: &str, label: &str, first: &str, opt
 fn render_search_form(request: &PageRequest, query: &LibraryQuery) -> Markup {
     let same = |words: &[&'static str]| words.iter().map(|word| (*word, *word)).collect::<Vec<_>>();
     let mut statuses = same(&STATUSES.map(SkillStatus::name));
-    statuses.push((NOT_SERVED, NOT_SERVED));
+    statuses.push((NOT_LISTED, NOT_LISTED));
     let orders = LibraryOrder::ALL.map(|order| (order.name(), order.label()));
     let tags = list_tags(request);
     let tags: Vec<(&str, &str)> = tags.iter().map(|tag| (*tag, *tag)).collect();

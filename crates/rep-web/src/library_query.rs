@@ -18,7 +18,7 @@ const NAMES: [&str; 10] = ["q", "scope", "status", "findings", "has", "tag", "so
 /// The fields that narrow the list, besides the text.
 const FILTER_NAMES: [&str; 5] = ["scope", "status", "findings", "has", "tag"];
 /// The status of skills that clients do not get.
-pub(super) const NOT_SERVED: &str = "not served";
+pub(super) const NOT_LISTED: &str = "not listed";
 /// The words of the filters by findings and by content.
 pub(super) const FINDING_FILTERS: [&str; 4] = ["errors", "warnings", "any", "none"];
 pub(super) const CONTENT_FILTERS: [&str; 2] = ["tools", "scripts"];
@@ -142,7 +142,7 @@ impl<'a> LibraryQuery<'a> {
         let known = library.get(index);
         let has_status = match self.get("status") {
             "" => true,
-            NOT_SERVED => entry.status != SkillStatus::Active || layout::unserved_reason(request, index).is_some(),
+            NOT_LISTED => entry.status != SkillStatus::Active || layout::unserved_reason(request, index).is_some(),
             status => entry.status.name() == status,
         };
         let has_findings = match self.get("findings") {

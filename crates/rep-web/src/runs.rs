@@ -308,7 +308,7 @@ fn render_confirmation(request: &PageRequest, confirmation: &PendingConfirmation
                     input type="hidden" name="question" value=(number);
                     (back)
                     button class="primary" name="answer" value="yes" id={ "yes-" (number) }
-                        aria-label={ "Run " (tool) " once" } { "Run once" }
+                        aria-label={ "Run once: " (tool) } { "Run once" }
                     " "
                     button name="answer" value="no" id={ "no-" (number) }
                         aria-label={ "Do not run " (tool) } { "Do not run" }

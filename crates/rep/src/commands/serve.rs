@@ -152,6 +152,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(host) = &args.print_config {
         return print_client_config(args, host, output);
     }
+    rep_sandbox::allocator::limit_heaps();
     let http = args.http.as_deref().map(|address| http_options(args, address, output)).transpose()?;
     let followed = Following::start(&args.from, args.library.places.paths.clone())?;
     let mut library = args.library.resolve_options()?;

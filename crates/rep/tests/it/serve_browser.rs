@@ -364,6 +364,51 @@ const AMISS: &str = r"(() => {
   return amiss;
 })()";
 
+/// The pages of the dashboard, with every part that they can have.
+const PAGES: [&str; 19] = [
+    "/",
+    "/?q=tools",
+    "/?view=table&sort=tokens&findings=any",
+    "/skill?name=plain",
+    "/skill?name=needy",
+    "/skill?name=writer",
+    "/try?panel=select&text=x",
+    "/try?panel=query&text=plain:",
+    "/costs",
+    "/costs?budget=60",
+    "/graph",
+    "/graph?name=needy",
+    "/connect",
+    "/overview",
+    "/runs",
+    "/tasks",
+    "/audit",
+    "/audit?calls=1",
+    "/skill?name=nobody",
+];
+
+/// Asserts that axe-core finds nothing on any page, if it is installed.
+fn assert_axe_finds_nothing(browser: &mut Browser, address: &str) {
+    let Some(script) = rep_test_support::find_oracle("axe.min.js") else { return };
+    let script = std::fs::read_to_string(script).expect("the script can be read");
+    // The content policy of the pages would keep axe-core out.
+    browser.ask("Page.setBypassCSP", json!({ "enabled": true }));
+    for (width, is_dark) in [(1280, false), (390, true)] {
+        browser.screen(width, is_dark);
+        for page in PAGES.into_iter().chain(["/sign-in"]) {
+            browser.go(&format!("http://{address}{page}"));
+            browser.js("document.querySelectorAll('details').forEach((one) => one.open = true)");
+            browser.js(&format!("{script}; undefined"));
+            // New buttons are pale for a moment.
+            browser.js("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => true)");
+            let found = browser.js(
+                "axe.run().then((done) => done.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))",
+            );
+            assert_eq!(found, json!([]), "{page} at {width}, dark: {is_dark}");
+        }
+    }
+}
+
 #[test]
 fn every_page_can_be_used_by_everybody() {
     let scratch = ScratchFolder::new();
@@ -383,30 +428,9 @@ fn every_page_can_be_used_by_everybody() {
     // One that waits, one that goes on, and what every page says of the first.
     let _calls = [begin(&address, "writer__mark"), begin(&address, "plain__forever")];
     browser.wait("document.querySelector('.notice') && document.querySelector('.going button')");
-    let pages = [
-        "/",
-        "/?q=tools",
-        "/?view=table&sort=tokens&findings=any",
-        "/skill?name=plain",
-        "/skill?name=needy",
-        "/skill?name=writer",
-        "/try?panel=select&text=x",
-        "/try?panel=query&text=plain:",
-        "/costs",
-        "/costs?budget=60",
-        "/graph",
-        "/graph?name=needy",
-        "/connect",
-        "/overview",
-        "/runs",
-        "/tasks",
-        "/audit",
-        "/audit?calls=1",
-        "/skill?name=nobody",
-    ];
     for (width, is_dark) in [(1280, false), (390, true), (390, false), (1280, true)] {
         browser.screen(width, is_dark);
-        for page in pages {
+        for page in PAGES {
             browser.go(&format!("http://{address}{page}"));
             browser.js("document.querySelectorAll('details').forEach((one) => one.open = true)");
             let amiss = browser.js(AMISS);
@@ -425,6 +449,7 @@ fn every_page_can_be_used_by_everybody() {
     browser.go(&format!("http://{address}/"));
     browser.press("Tab", 9);
     assert_eq!(browser.js("document.activeElement.className"), "skip");
+    assert_axe_finds_nothing(&mut browser, &address);
 }
 
 #[test]

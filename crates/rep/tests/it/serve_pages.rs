@@ -136,6 +136,7 @@ fn a_visitor_learns_how_to_connect_each_host() {
     let page = get(&address, "/connect").body;
     assert!(page.contains(&format!("http://{address}/mcp")) && page.contains("No token is needed"), "{page}");
     assert!(page.contains("claude mcp add") && page.contains("rep serve --path "), "{page}");
+    assert!(page.contains("<p>Or run:</p>"), "the command can be copied: {page}");
     let codex = get(&address, "/connect?host=codex&part=1").body;
     assert!(codex.contains("[mcp_servers.repertoire]") && codex.contains("config.toml"), "{codex}");
     assert!(get(&address, "/connect?host=nobody").body.contains("claude mcp add"));
