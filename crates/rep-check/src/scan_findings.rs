@@ -8,8 +8,8 @@ use crate::draft::Findings;
 pub(crate) fn report_signals(scan: &SkillScan, kind: SignalKind, help: &str, findings: &mut Findings<'_>) {
     for signal in scan.signals_of(kind) {
         let finding = findings.add(&signal.file, signal.span, signal.message.as_str()).help(help);
-        if let Some((span, message)) = &signal.origin {
-            finding.with_related(&signal.file, *span, message.as_str());
+        if let Some(origin) = &signal.origin {
+            finding.with_related(&origin.file, origin.span, origin.message.as_str());
         }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rep_model::Span;
 
+use crate::value::Taint;
+
 /// The kinds of behaviour. The list is closed: a rule can be about nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BehaviourKind {
@@ -230,6 +232,23 @@ pub struct Signal {
     pub kind: SignalKind,
     /// The message: one lower-case phrase, without control characters.
     pub message: String,
-    /// Where the data came from, in the same file.
-    pub origin: Option<(Span, String)>,
+    /// Where the data came from.
+    pub origin: Option<SignalOrigin>,
+}
+
+/// Where data of a signal came from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignalOrigin {
+    /// The file, relative to the skill.
+    pub file: String,
+    /// The location in the file.
+    pub span: Span,
+    /// What happens there.
+    pub message: String,
+}
+
+impl SignalOrigin {
+    pub(crate) fn new(taint: &Taint, message: &str) -> Self {
+        Self { file: taint.file.to_string(), span: taint.span, message: message.to_owned() }
+    }
 }

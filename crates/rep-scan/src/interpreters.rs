@@ -24,7 +24,7 @@ pub(crate) fn judge_run_file(run: &mut ShellRun<'_, '_>, path: &str, by: &str, c
     for taint in taints {
         match &taint.source {
             Source::Remote(url) if !matches!(crate::hosts::classify_url(url), crate::hosts::HostClass::CodeHost) => {
-                run.scanner.judge_remote_code(url, by, call.place, call.span, taint.span);
+                run.scanner.judge_remote_code(url, by, call.place, call.span, &taint);
             }
             Source::Decoded => {
                 run.scanner.signal(

@@ -24,6 +24,7 @@ mod behaviour;
 mod decode;
 mod hosts;
 mod interpreters;
+mod links;
 mod network_programs;
 mod opaque;
 mod packages;
@@ -44,7 +45,7 @@ mod visible;
 
 use rep_model::Skill;
 
-pub use behaviour::{Behaviour, BehaviourKind, Capabilities, CapabilityKind, Signal, SignalKind};
+pub use behaviour::{Behaviour, BehaviourKind, Capabilities, CapabilityKind, Signal, SignalKind, SignalOrigin};
 pub use opaque::{has_media_name, is_media};
 pub use places::private_data;
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::behaviour::{BehaviourKind, SignalKind};
+use crate::behaviour::{BehaviourKind, SignalKind, SignalOrigin};
 use crate::programs::Call;
 use crate::scanner::{Language, Scanner, quote};
 use crate::shell_eval::ShellRun;
@@ -61,7 +61,7 @@ fn call_output(call: &Call<'_>) -> SharedValue {
 fn judge_private(scanner: &mut Scanner<'_>, taints: &[Taint], how: &str, call: &Call<'_>) {
     for taint in taints {
         if let Source::PrivateFile(path) = &taint.source {
-            let origin = Some((taint.span, "the file is read here".to_owned()));
+            let origin = Some(SignalOrigin::new(taint, "the file is read here"));
             scanner.signal_from(
                 SignalKind::PrivateFileSent,
                 format!("sends `{path}` {how}"),
@@ -297,7 +297,7 @@ fn connect_raw(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Share
             call.span,
         );
     }
-    let came = [Taint { source: Source::Connection, span: call.place.span(call.span) }];
+    let came = [Taint::new(Source::Connection, call.place, call.span)];
     let operands = call.operands(&["-p", "-e", "-c", "-s", "-w", "-q", "-i"]);
     if let Some(host) = operands.first() {
         let port = operands.get(1).and_then(|port| port.first_text()).unwrap_or("");
@@ -331,7 +331,7 @@ pub(crate) fn judge_dns(scanner: &mut Scanner<'_>, taints: &[Taint], by: &str, c
                 continue;
             }
         };
-        let origin = Some((taint.span, "the data is read here".to_owned()));
+        let origin = Some(SignalOrigin::new(taint, "the data is read here"));
         scanner.signal_from(
             SignalKind::DataInDnsQuery,
             format!("`{by}` asks for a name that contains {what}"),

@@ -172,7 +172,10 @@ pub(crate) fn run_program(run: &mut ShellRun<'_, '_>, call: &Call<'_>) -> Shared
         return call.passed_on();
     }
     // Functions may come from a file that the script reads first.
-    if run.is_function(&name) || run.has_sourced && name.contains('_') && !name.contains('.') || name == "deactivate" {
+    if run.is_function(&name) {
+        return run.call_function(&name, call).unwrap_or_else(|| call.passed_on());
+    }
+    if run.has_sourced && name.contains('_') && !name.contains('.') || name == "deactivate" {
         return call.passed_on();
     }
     if BUILTINS.contains(&name.as_str()) {
@@ -265,7 +268,10 @@ fn run_builtin(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Share
             Value::unknown()
         }
         "source" | "." => {
-            run.has_sourced = true;
+            let path = call.arguments().first().and_then(|file| file.first_text());
+            if path.is_none_or(|path| !run.run_sourced(path, place)) {
+                run.has_sourced = true;
+            }
             if let Some(file) = call.arguments().first() {
                 if file.has_source(|source| matches!(source, Source::Remote(_) | Source::Decoded)) {
                     run.scanner.evaluate(file, Language::Shell, "source", place, call.span);
@@ -286,6 +292,11 @@ fn run_builtin(run: &mut ShellRun<'_, '_>, name: &str, call: &Call<'_>) -> Share
             Value::unknown()
         }
         "pwd" => run.take_directory(),
+        "shift" => {
+            let by = call.arguments().first().and_then(|by| by.constant()?.parse().ok());
+            run.shift(by.unwrap_or(1));
+            Value::unknown()
+        }
         "exec" | "command" | "builtin" => {
             if call.has_flag(&["-v", "-V"]) {
                 return Value::unknown();
@@ -487,7 +498,7 @@ fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue
     let is_decoding = call.has_flag(&["-d", "-D", "--decode", "-di", "-r"]);
     match name {
         "base64" | "base32" if is_decoding => run.scanner.decoded(&input, decode::decode_base64, call.place, call.span),
-        "base64" => input.derived().with_taints(&[Taint { source: Source::Encoded, span: call.place.span(call.span) }]),
+        "base64" => input.derived().with_taints(&[Taint::new(Source::Encoded, call.place, call.span)]),
         "xxd"
             if call
                 .arguments()
@@ -497,8 +508,11 @@ fn read_and_pass(run: &mut ShellRun<'_, '_>, name: &str, operands: &[SharedValue
             run.scanner.decoded(&input, decode::decode_hex, call.place, call.span)
         }
         "rev" => match input.constant() {
-            Some(text) => Value::text(&text.chars().rev().collect::<String>())
-                .with_taints(&[Taint { source: Source::Decoded, span: call.place.span(call.span) }]),
+            Some(text) => Value::text(&text.chars().rev().collect::<String>()).with_taints(&[Taint::new(
+                Source::Decoded,
+                call.place,
+                call.span,
+            )]),
             None => input.derived(),
         },
         "cat" => input,

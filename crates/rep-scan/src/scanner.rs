@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use rep_model::{SkillTree, Span, TreeEntry};
 
-use crate::behaviour::{Behaviour, BehaviourKind, Signal, SignalKind};
+use crate::behaviour::{Behaviour, BehaviourKind, Signal, SignalKind, SignalOrigin};
 use crate::hosts::{self, HostClass, Identity};
 use crate::places;
+use crate::source_eval::ModuleFacts;
 use crate::value::{FoldBudget, HOLE, SharedValue, Source, Taint, Value};
 use crate::visible::show_visibly;
 use crate::{decode, shell_eval, source_eval};
@@ -71,6 +72,11 @@ impl Place {
         }
     }
 
+    /// Whether the code is the whole file, and not a part of it or of an archive.
+    pub(crate) fn is_whole_file(&self) -> bool {
+        self.base == 0 && self.nesting == 0 && self.fixed.is_none() && !self.is_shown
+    }
+
     pub(crate) fn is_too_deep(&self) -> bool {
         self.nesting > NESTING_MAX || self.layers > LAYERS_MAX
     }
@@ -93,6 +99,8 @@ pub(crate) struct Scanner<'a> {
     pub(crate) files: HashMap<String, Vec<Taint>>,
     /// Whether only variables are collected.
     pub(crate) is_rehearsal: bool,
+    /// Whether a function is followed that was recorded where it is defined.
+    pub(crate) is_following: bool,
     /// The secrets that each file reads.
     pub(crate) secrets: HashMap<Rc<str>, Vec<(String, Span)>>,
     /// The files that code starts: the file of the code, the path, and the language of the interpreter, if it is read.
@@ -103,6 +111,10 @@ pub(crate) struct Scanner<'a> {
     pub(crate) unread: BTreeMap<UnreadKind, (String, usize)>,
     behaviour_counts: HashMap<BehaviourKind, usize>,
     signal_counts: HashMap<SignalKind, usize>,
+    /// The scripts that import each other.
+    pub(crate) linked: BTreeSet<Rc<str>>,
+    /// What is known of them.
+    pub(crate) modules: HashMap<Rc<str>, ModuleFacts>,
     /// How much archives may still unpack to.
     pub(crate) unpacked_bytes_left: u64,
     tree: &'a SkillTree,
@@ -130,12 +142,15 @@ impl<'a> Scanner<'a> {
             code_bytes_left: input_bytes.saturating_mul(4).saturating_add(1 << 20),
             files: HashMap::new(),
             is_rehearsal: false,
+            is_following: false,
             secrets: HashMap::new(),
             started: Vec::new(),
             read_as_code: BTreeSet::new(),
             unread: BTreeMap::new(),
             behaviour_counts: HashMap::new(),
             signal_counts: HashMap::new(),
+            linked: BTreeSet::new(),
+            modules: HashMap::new(),
             unpacked_bytes_left: UNPACKED_BYTES_MAX,
             tree,
         }
@@ -160,11 +175,23 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// The text of a script of the skill, if it may still be read.
+    pub(crate) fn take_script(&mut self, path: &str) -> Option<&'a str> {
+        let text = std::str::from_utf8(self.tree.file_bytes(path)?).ok()?;
+        self.code_bytes_left = self.code_bytes_left.checked_sub(text.len())?;
+        Some(text)
+    }
+
+    /// Whether the skill has a file at a path.
+    pub(crate) fn has_file(&self, path: &str) -> bool {
+        matches!(self.tree.entries.get(path), Some(TreeEntry::File { .. }))
+    }
+
     /// The file of the skill that a path of code means: relative to the file of the code, to the skill, or to where the
     /// skill is installed.
     pub(crate) fn find_file(&self, from: &str, path: &str) -> Option<String> {
         let path = normalize_path(path);
-        let is_file = |path: &String| matches!(self.tree.entries.get(path), Some(TreeEntry::File { .. }));
+        let is_file = |path: &String| self.has_file(path);
         let resolve = |folder: &str, path: &str| match rep_model::resolve_skill_path(folder, path) {
             rep_model::ResolvedSkillPath::Inside(path) => Some(path).filter(is_file),
             _ => None,
@@ -177,11 +204,12 @@ impl<'a> Scanner<'a> {
         let ends = path.match_indices('/').take(PARTS_MAX).map(|(at, _)| &path[at + 1..]);
         resolve(folder, &path)
             .or_else(|| resolve("", &path))
-            .or_else(|| ends.into_iter().find_map(|end| resolve("", end)))
+            .or_else(|| ends.into_iter().find_map(|end| resolve(folder, end).or_else(|| resolve("", end))))
     }
 
     pub(crate) fn record(&mut self, kind: BehaviourKind, argument: &str, place: &Place, span: Span) {
-        if self.is_rehearsal || argument.is_empty() {
+        let is_known = self.is_following && place.layers == 0;
+        if self.is_rehearsal || is_known || argument.is_empty() {
             return;
         }
         let behaviour = Behaviour {
@@ -209,7 +237,7 @@ impl<'a> Scanner<'a> {
         message: impl AsRef<str>,
         place: &Place,
         span: Span,
-        origin: Option<(Span, String)>,
+        origin: Option<SignalOrigin>,
     ) {
         if self.is_rehearsal {
             return;
@@ -280,7 +308,7 @@ impl<'a> Scanner<'a> {
             None => Source::File(shown.clone()),
         };
         let known = self.files.get(&shown).cloned().unwrap_or_default();
-        Value::tainted(source, place.span(span)).with_taints(&known)
+        Value::tainted(source, place, span).with_taints(&known)
     }
 
     /// Remembers what a file contains.
@@ -305,17 +333,17 @@ impl<'a> Scanner<'a> {
             if !self.is_rehearsal {
                 self.secrets.entry(Rc::clone(&place.file)).or_default().push((name.to_owned(), place.span(span)));
             }
-            return Value::tainted(Source::Secret(name.to_owned()), place.span(span));
+            return Value::tainted(Source::Secret(name.to_owned()), place, span);
         }
         if places::is_session_variable(name) {
             return Value::unknown();
         }
         self.record(BehaviourKind::Env, name, place, span);
-        Value::tainted(Source::Variable(name.to_owned()), place.span(span))
+        Value::tainted(Source::Variable(name.to_owned()), place, span)
     }
 
     pub(crate) fn environment(place: &Place, span: Span) -> SharedValue {
-        Value::tainted(Source::Environment, place.span(span))
+        Value::tainted(Source::Environment, place, span)
     }
 
     /// Records a connection. Returns what comes back.
@@ -336,7 +364,7 @@ impl<'a> Scanner<'a> {
                     self.signal(SignalKind::HostHidden, message, place, span);
                 }
             }
-            taints.push(Taint { source: Source::Remote(pattern.to_string()), span: place.span(span) });
+            taints.push(Taint::new(Source::Remote(pattern.to_string()), place, span));
         }
         Value::unknown().with_taints(&taints)
     }
@@ -422,7 +450,7 @@ impl<'a> Scanner<'a> {
         }
         for taint in body.iter().chain(url.taints.iter().filter(|_| is_drop)).chain(headers.iter().filter(|_| is_drop))
         {
-            let origin = |words: &str| Some((taint.span, words.to_owned()));
+            let origin = |words: &str| Some(SignalOrigin::new(taint, words));
             match &taint.source {
                 Source::Environment => self.signal_from(
                     SignalKind::EnvironmentSent,
@@ -478,7 +506,7 @@ impl<'a> Scanner<'a> {
         let is_decoded = code.has_source(|source| *source == Source::Decoded);
         for taint in &code.taints {
             match &taint.source {
-                Source::Remote(url) => self.judge_remote_code(url, by, place, span, taint.span),
+                Source::Remote(url) => self.judge_remote_code(url, by, place, span, taint),
                 Source::Connection => {
                     self.signal(SignalKind::ReverseShell, format!("`{by}` runs what a connection sends"), place, span);
                 }
@@ -498,14 +526,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    pub(crate) fn judge_remote_code(&mut self, url: &str, by: &str, place: &Place, span: Span, origin: Span) {
+    pub(crate) fn judge_remote_code(&mut self, url: &str, by: &str, place: &Place, span: Span, taint: &Taint) {
         let class = hosts::classify_url(url);
         if matches!(class, HostClass::Local | HostClass::Known | HostClass::Unknown) || self.identity.owns_url(url) {
             return;
         }
         let host = hosts::parse_url(url).map_or_else(|| "*".to_owned(), |(host, _)| host);
         let message = format!("`{by}` runs code that `{host}` sends");
-        let origin = Some((origin, format!("the code comes from {}", quote(url))));
+        let origin = Some(SignalOrigin::new(taint, &format!("the code comes from {}", quote(url))));
         self.signal_from(SignalKind::RemoteCodeRun, message, place, span, origin);
     }
 
@@ -531,7 +559,7 @@ impl<'a> Scanner<'a> {
         place: &Place,
         span: Span,
     ) -> SharedValue {
-        let mark = [Taint { source: Source::Decoded, span: place.span(span) }];
+        let mark = [Taint::new(Source::Decoded, place, span)];
         let text = value.constant().and_then(decode).and_then(decode::readable);
         if let Some(text) = text.as_deref().map(str::trim)
             && ["http://", "https://", "ws://", "wss://", "ftp://"].iter().any(|scheme| text.starts_with(scheme))

@@ -3,7 +3,14 @@
 //! The reader never fails, and its time is linear in the input. Compound commands are flattened, because the question is
 //! what may run and not when. Nothing is expanded here; `shell_eval` gives words their values.
 
+mod expansion;
+
+use std::ops::Range;
+
 use rep_model::Span;
+
+use self::expansion::parse_braces;
+pub(crate) use self::expansion::{FOLDER_MARK, decode_ansi};
 
 /// The maximum depth of substitutions in substitutions.
 pub(crate) const NESTING_MAX: u8 = 6;
@@ -79,7 +86,16 @@ pub struct ShellScript {
     /// The commands.
     pub commands: Vec<ShellCommand>,
     /// The functions that it defines.
-    pub functions: Vec<String>,
+    pub functions: Vec<ShellFunction>,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellFunction {
+    /// The name.
+    pub name: String,
+    /// The commands of its body, as indices into those of the script. Empty if the body is not in braces.
+    pub commands: Range<usize>,
 }
 
 /// Reads a script.
@@ -104,6 +120,10 @@ struct Reader<'a> {
     /// Whether each open `case` waits for a pattern.
     cases: Vec<bool>,
     depth: u32,
+    /// For each open brace, the index of the function whose body it starts.
+    braces: Vec<Option<usize>>,
+    /// The index of the function whose body comes next.
+    next_body: Option<usize>,
     /// Whether `<name>` is a placeholder.
     has_placeholders: bool,
 }
@@ -163,6 +183,9 @@ impl Reader<'_> {
             }
         }
         self.end_command(false);
+        while !self.braces.is_empty() {
+            self.close_body();
+        }
     }
 
     /// Skips `((…))`, in which nothing is a command.
@@ -239,6 +262,7 @@ impl Reader<'_> {
         command.is_piped = is_piped;
         command.depth = self.depth;
         command.span.end = command.span.end.max(command.span.start);
+        self.next_body = None;
         self.script.commands.push(command);
     }
 
@@ -396,6 +420,11 @@ impl Reader<'_> {
             self.current.words.push(word.clone());
             return true;
         }
+        match text.as_str() {
+            "{" => self.open_body(),
+            "}" => self.close_body(),
+            _ => {}
+        }
         if LEADING.contains(&text.as_str()) {
             self.depth += u32::from(matches!(text.as_str(), "if" | "while" | "until" | "{"));
             return true;
@@ -430,9 +459,25 @@ impl Reader<'_> {
         }
         let is_function = has_parentheses || text == "function";
         if is_function {
-            self.script.functions.push(name);
+            self.next_body = Some(self.script.functions.len());
+            self.script.functions.push(ShellFunction { name, commands: 0..0 });
         }
         is_function
+    }
+
+    fn open_body(&mut self) {
+        let function = self.next_body.take();
+        let start = self.script.commands.len();
+        if let Some(function) = function.and_then(|index| self.script.functions.get_mut(index)) {
+            function.commands = start..start;
+        }
+        self.braces.push(function);
+    }
+
+    fn close_body(&mut self) {
+        if let Some(function) = self.braces.pop().flatten() {
+            self.script.functions[function].commands.end = self.script.commands.len();
+        }
     }
 
     fn skip_spaces(&mut self) {
@@ -714,73 +759,6 @@ fn flush(word: &mut ShellWord, run: &mut String) {
     if !run.is_empty() {
         word.parts.push(WordPart::Text(std::mem::take(run)));
     }
-}
-
-/// Parses the inside of `${…}`.
-fn parse_braces(inside: &str) -> WordPart {
-    let inside = inside.trim_start_matches(['#', '!']);
-    let end = inside.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(inside.len());
-    let (name, rest) = if end == 0 && !inside.is_empty() {
-        inside.split_at(inside.chars().next().map_or(0, char::len_utf8))
-    } else {
-        inside.split_at(end)
-    };
-    let operator = rest.trim_start_matches(':');
-    let default = operator.strip_prefix(['-', '=', '+', '?']).map(str::to_owned);
-    let changed = (default.is_none() && !rest.is_empty() && rest != "[@]" && rest != "[*]").then(String::new);
-    WordPart::Variable(name.to_owned(), default.or(changed.map(|_| "\u{fffc}".to_owned())))
-}
-
-/// Decodes the escapes of `$'…'`.
-pub(crate) fn decode_ansi(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter != '\\' {
-            out.push(letter);
-            continue;
-        }
-        let Some(escape) = letters.next() else { break };
-        let (radix, most) = match escape {
-            'x' => (16, 2),
-            'u' => (16, 4),
-            'U' => (16, 8),
-            '0'..='7' => (8, 3),
-            'n' => {
-                out.push('\n');
-                continue;
-            }
-            't' => {
-                out.push('\t');
-                continue;
-            }
-            'r' => {
-                out.push('\r');
-                continue;
-            }
-            other => {
-                out.push(other);
-                continue;
-            }
-        };
-        let mut code = if radix == 8 { escape.to_digit(8).unwrap_or(0) } else { 0 };
-        let mut count = u32::from(radix == 8);
-        let has_brace = letters.peek() == Some(&'{') && radix == 16;
-        if has_brace {
-            letters.next();
-        }
-        while count < most {
-            let Some(digit) = letters.peek().and_then(|letter| letter.to_digit(radix)) else { break };
-            code = code.wrapping_mul(radix).wrapping_add(digit);
-            count += 1;
-            letters.next();
-        }
-        if has_brace && letters.peek() == Some(&'}') {
-            letters.next();
-        }
-        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
-    }
-    out
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Follows a shell script: gives words their values, connects pipelines, and passes each program to its reading.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use rep_model::Span;
@@ -8,7 +9,7 @@ use rep_model::Span;
 use crate::behaviour::BehaviourKind;
 use crate::programs::{self, Call};
 use crate::scanner::{Place, Scanner, normalize_path};
-use crate::shell::{self, ShellCommand, ShellWord, WordPart};
+use crate::shell::{self, ShellCommand, ShellScript, ShellWord, WordPart};
 use crate::value::{self, HOLE, SharedValue, Value, concat, merge_taints};
 
 /// Follows a script.
@@ -22,12 +23,34 @@ pub(crate) fn run_shell(scanner: &mut Scanner<'_>, text: &str, place: &Place) {
     run.run_text(&text, place);
 }
 
+/// A function with the script that it is in.
+#[derive(Clone)]
+struct FunctionBody {
+    script: Rc<ShellScript>,
+    text: Rc<str>,
+    commands: Range<usize>,
+    place: Place,
+}
+
+/// The maximum depth of calls of functions.
+const CALL_DEPTH_MAX: u8 = 8;
+/// The maximum number of scripts that one script reads by `source`.
+const SOURCED_MAX: usize = 16;
+
 /// The state of a script.
 pub(crate) struct ShellRun<'s, 'a> {
     pub(crate) scanner: &'s mut Scanner<'a>,
     variables: HashMap<String, SharedValue>,
-    functions: HashSet<String>,
-    /// Whether it has read another file.
+    functions: HashMap<String, FunctionBody>,
+    /// The arguments of the function that runs.
+    positional: Option<Vec<SharedValue>>,
+    /// How many functions run, each called by the one before.
+    call_depth: u8,
+    /// How many commands of functions may still be followed.
+    called_commands_left: usize,
+    /// The scripts of the skill that were read by `source`.
+    sourced: HashSet<String>,
+    /// Whether it has read another file that is not one of the skill.
     pub(crate) has_sourced: bool,
     /// Whether names of variables are those of PowerShell, and not of the environment.
     is_powershell: bool,
@@ -35,7 +58,17 @@ pub(crate) struct ShellRun<'s, 'a> {
 
 impl<'s, 'a> ShellRun<'s, 'a> {
     pub(crate) fn new(scanner: &'s mut Scanner<'a>) -> Self {
-        Self { scanner, variables: HashMap::new(), functions: HashSet::new(), has_sourced: false, is_powershell: false }
+        Self {
+            scanner,
+            variables: HashMap::new(),
+            functions: HashMap::new(),
+            positional: None,
+            call_depth: 0,
+            called_commands_left: 0,
+            sourced: HashSet::new(),
+            has_sourced: false,
+            is_powershell: false,
+        }
     }
 
     /// Runs a text. Returns what its last pipeline prints.
@@ -45,18 +78,90 @@ impl<'s, 'a> ShellRun<'s, 'a> {
             return Value::unknown();
         }
         let script = if place.is_shown { shell::read_documented_shell(text) } else { shell::read_shell(text) };
-        self.functions.extend(script.functions.iter().cloned());
-        let mut input: Option<SharedValue> = None;
+        if script.functions.is_empty() {
+            return self.run_commands(&script.commands, None, text, place).0;
+        }
+        // Each command of a function may be followed a few times.
+        self.called_commands_left = self.called_commands_left.saturating_add(script.commands.len() * 4 + 200);
+        let (script, shared): (_, Rc<str>) = (Rc::new(script), Rc::from(text));
+        for function in &script.functions {
+            let (script, text) = (Rc::clone(&script), Rc::clone(&shared));
+            let body = FunctionBody { script, text, commands: function.commands.clone(), place: place.clone() };
+            self.functions.insert(function.name.clone(), body);
+        }
+        self.run_commands(&script.commands, None, text, place).0
+    }
+
+    /// Runs commands in order. `given` is the input of the pipelines. Returns what the last pipeline prints, and what all of
+    /// them print.
+    fn run_commands(
+        &mut self,
+        commands: &[ShellCommand],
+        given: Option<&SharedValue>,
+        text: &str,
+        place: &Place,
+    ) -> (SharedValue, Vec<SharedValue>) {
+        let mut input: Option<SharedValue> = given.cloned();
         let mut output = Value::unknown();
-        for command in &script.commands {
+        let mut all = Vec::new();
+        for command in commands {
             let printed = self.run_command(command, input.take(), text, place);
             if command.is_piped {
                 input = Some(printed);
-            } else {
-                output = printed;
+                continue;
             }
+            let is_shown = !command.redirections.iter().any(|one| matches!(one.operator, ">" | ">>"));
+            if given.is_some() || self.call_depth > 0 {
+                input = given.cloned();
+                if is_shown && all.len() < value::ITEMS_MAX {
+                    all.push(Rc::clone(&printed));
+                }
+            }
+            output = printed;
         }
-        output
+        (output, all)
+    }
+
+    /// Follows a function with the arguments of a call. What it does is recorded where it is defined, and not again with
+    /// these arguments, because another caller may pass something else.
+    pub(crate) fn call_function(&mut self, name: &str, call: &Call<'_>) -> Option<SharedValue> {
+        let body = self.functions.get(name)?.clone();
+        let count = body.commands.len();
+        if count == 0 || count > self.called_commands_left || self.call_depth >= CALL_DEPTH_MAX {
+            return None;
+        }
+        self.called_commands_left -= count;
+        self.call_depth += 1;
+        let positional = self.positional.replace(call.arguments().to_vec());
+        let was_following = std::mem::replace(&mut self.scanner.is_following, true);
+        let commands = body.script.commands.get(body.commands.clone()).unwrap_or(&[]);
+        let (last, all) = self.run_commands(commands, call.input.as_ref(), &body.text, &body.place);
+        self.scanner.is_following = was_following;
+        self.positional = positional;
+        self.call_depth -= 1;
+        // A function prints what all of its commands print. The last text is what `echo` at its end gives.
+        let shown = all.iter().rev().find(|value| !value.texts.is_empty()).unwrap_or(&last);
+        Some(shown.with_taints(&merge_taints(&all)))
+    }
+
+    /// Follows a script of the skill that is read by `source`. Returns whether it is one.
+    pub(crate) fn run_sourced(&mut self, path: &str, place: &Place) -> bool {
+        let Some(file) = self.scanner.find_file(&place.file, path) else { return false };
+        let Some(text) = self.scanner.take_script(&file) else { return true };
+        if self.sourced.len() >= SOURCED_MAX || *place.file == *file || !self.sourced.insert(file.clone()) {
+            return true;
+        }
+        let was_following = std::mem::replace(&mut self.scanner.is_following, true);
+        self.run_text(&value::without_holes(text), &Place { nesting: place.nesting + 1, ..Place::of_file(&file) });
+        self.scanner.is_following = was_following;
+        true
+    }
+
+    /// Drops the first arguments of the function that runs.
+    pub(crate) fn shift(&mut self, by: usize) {
+        if let Some(positional) = &mut self.positional {
+            positional.drain(..by.min(positional.len()));
+        }
     }
 
     fn run_command(
@@ -160,6 +265,12 @@ impl<'s, 'a> ShellRun<'s, 'a> {
         }
         let mut values = Vec::with_capacity(command.words.len());
         for word in &command.words {
+            if let ([WordPart::Variable(name, None)], Some(positional)) = (word.parts.as_slice(), &self.positional)
+                && matches!(name.as_str(), "@" | "*")
+            {
+                values.extend(positional.iter().take(value::ITEMS_MAX).cloned());
+                continue;
+            }
             let value = self.value(word, text, place);
             let folded = value.constant().filter(|text| !word.is_quoted && text.contains(char::is_whitespace));
             match folded {
@@ -203,7 +314,7 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     }
 
     pub(crate) fn is_function(&self, name: &str) -> bool {
-        self.functions.contains(name)
+        self.functions.contains_key(name)
     }
 
     /// The value of a word.
@@ -239,13 +350,21 @@ impl<'s, 'a> ShellRun<'s, 'a> {
     fn expand(&mut self, name: &str, default: Option<&str>, place: &Place, span: Span) -> SharedValue {
         let is_changed = default.is_some_and(|default| default.starts_with(HOLE));
         let value = match name {
-            "" | "@" | "*" | "#" | "?" | "$" | "!" | "-" => Value::unknown(),
+            "@" | "*" => match &self.positional {
+                Some(positional) => Value::unknown().with_taints(&merge_taints(positional)),
+                None => Value::unknown(),
+            },
+            "" | "#" | "?" | "$" | "!" | "-" => Value::unknown(),
             "0" | "BASH_SOURCE" => Value::text(&place.script_path()),
             "HOME" | "USERPROFILE" => Value::text("~"),
             "PWD" => Value::text("."),
             "IFS" => Value::text(" "),
             "TMPDIR" if default.is_some() => Value::text("/tmp"),
-            _ if name.as_bytes()[0].is_ascii_digit() => Value::unknown(),
+            _ if name.as_bytes()[0].is_ascii_digit() => {
+                let at = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let given = at.and_then(|at| self.positional.as_ref()?.get(at));
+                given.map_or_else(Value::unknown, Rc::clone)
+            }
             _ => match self.variables.get(name) {
                 Some(value) => Rc::clone(value),
                 None if self.is_powershell => Value::unknown(),
@@ -253,7 +372,11 @@ impl<'s, 'a> ShellRun<'s, 'a> {
             },
         };
         // `${name%.txt}` and its like give something else.
-        if is_changed && name != "BASH_SOURCE" { value.derived() } else { value }
+        match default {
+            Some(shell::FOLDER_MARK) => Self::directory_of(&value),
+            _ if is_changed && name != "BASH_SOURCE" => value.derived(),
+            _ => value,
+        }
     }
 
     /// What a path is in its directory: `dirname`, `cd … && pwd` and their like.

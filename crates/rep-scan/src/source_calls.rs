@@ -67,6 +67,11 @@ pub(crate) fn member(run: &mut SourceRun<'_, '_>, value: &SharedValue, name: &st
     if let Some(item) = value.entry(name) {
         return Rc::clone(item);
     }
+    if let Some(known) = value.name.as_deref()
+        && let Some(member) = run.module_member(known, name)
+    {
+        return member;
+    }
     match value.name.as_deref() {
         Some(FILE) => {
             return Rc::new(Value { name: Some(Rc::from(format!("{FILE}.{name}").as_str())), ..(**value).clone() });
@@ -157,8 +162,11 @@ fn opened(value: &SharedValue) -> SharedValue {
 /// A text backwards.
 pub(crate) fn reversed(run: &SourceRun<'_, '_>, value: &SharedValue, span: Span) -> SharedValue {
     match value.constant().filter(|text| text.len() < 1 << 16) {
-        Some(text) => Value::text(&text.chars().rev().collect::<String>())
-            .with_taints(&[Taint { source: Source::Decoded, span: run.place.span(span) }]),
+        Some(text) => Value::text(&text.chars().rev().collect::<String>()).with_taints(&[Taint::new(
+            Source::Decoded,
+            run.place,
+            span,
+        )]),
         None => value.derived(),
     }
 }
@@ -262,7 +270,7 @@ pub(crate) fn call(
 
 fn environment_argument(arguments: &Arguments, run: &SourceRun<'_, '_>, span: Span) -> Vec<Taint> {
     let has = arguments.all().any(is_environment);
-    if has { vec![Taint { source: Source::Environment, span: run.place.span(span) }] } else { Vec::new() }
+    if has { vec![Taint::new(Source::Environment, run.place, span)] } else { Vec::new() }
 }
 
 fn call_named(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, span: Span) -> Option<SharedValue> {
@@ -404,7 +412,7 @@ fn call_coding(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, s
         | "b64decode" => run.scanner.decoded(&first, decode::decode_base64, place, span),
         "base64.b32decode" | "base64.a85decode" | "base64.b85decode" | "marshal.loads" | "pickle.loads"
         | "zlib.decompress" | "gzip.decompress" | "zlib.inflateSync" | "zlib.gunzipSync" | "lzma.decompress"
-        | "bz2.decompress" => first.derived().with_taints(&[Taint { source: Source::Decoded, span: place.span(span) }]),
+        | "bz2.decompress" => first.derived().with_taints(&[Taint::new(Source::Decoded, place, span)]),
         "bytes.fromhex" | "bytearray.fromhex" | "binascii.unhexlify" => {
             run.scanner.decoded(&first, decode::decode_hex, place, span)
         }
@@ -431,7 +439,7 @@ fn call_coding(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, s
             _ => first,
         },
         "base64.b64encode" | "base64.urlsafe_b64encode" | "btoa" | "binascii.hexlify" => {
-            first.derived().with_taints(&[Taint { source: Source::Encoded, span: place.span(span) }])
+            first.derived().with_taints(&[Taint::new(Source::Encoded, place, span)])
         }
         "String.fromCharCode" | "String.fromCodePoint" | "chr" => from_codes(&arguments.values, run, span),
         "bytes" | "bytearray" | "Uint8Array" | "Uint8Array.from" if !first.items.is_empty() => {
@@ -439,7 +447,7 @@ fn call_coding(run: &mut SourceRun<'_, '_>, name: &str, arguments: &Arguments, s
         }
         "int" | "float" | "len" | "round" | "Number" | "parseInt" => first.derived(),
         "require" | "__import__" | "importlib.import_module" => match first.constant() {
-            Some(module) => Value::reference(&module_name(module)),
+            Some(module) => run.imported_module(module, &module_name(module)),
             None => Value::unknown(),
         },
         "getattr" => match arguments.at(1).constant().map(str::to_owned) {
@@ -479,7 +487,7 @@ fn from_codes(values: &[SharedValue], run: &SourceRun<'_, '_>, span: Span) -> Sh
     };
     match values.iter().map(code).collect::<Option<String>>().filter(|text| !text.is_empty()) {
         Some(text) if text.chars().count() > 1 => {
-            Value::text(&text).with_taints(&[Taint { source: Source::Decoded, span: run.place.span(span) }])
+            Value::text(&text).with_taints(&[Taint::new(Source::Decoded, run.place, span)])
         }
         Some(text) => Value::text(&text),
         None => Value::unknown().with_taints(&merge_taints(values)),
@@ -690,7 +698,7 @@ fn text_method(
                 Rc::clone(value)
             }
         }
-        "toString" | "hex" => value.derived().with_taints(&[Taint { source: Source::Encoded, span: place.span(span) }]),
+        "toString" | "hex" => value.derived().with_taints(&[Taint::new(Source::Encoded, place, span)]),
         "join" if !value.items.is_empty() => {
             let separator = arguments.values.first().and_then(|value| value.constant()).unwrap_or(",").to_owned();
             join_texts(run, &value.items, &separator)

@@ -5,6 +5,7 @@
 
 mod expressions;
 mod functions;
+mod modules;
 mod statements;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use std::rc::Rc;
 use rep_model::Span;
 
 use self::functions::FunctionFacts;
+pub(crate) use self::modules::ModuleFacts;
 use crate::scanner::{Language, Place, Scanner};
 use crate::source_tokens::{Token, TokenKind, split_source};
 use crate::value::{self, HOLE, SharedValue, Value, choice};
@@ -22,6 +24,8 @@ const DEPTH_MAX: u32 = 60;
 
 /// The maximum number of rehearsals. Each one carries data through one more call.
 const REHEARSALS_MAX: usize = 3;
+/// The maximum number of times that scripts which import each other are rehearsed.
+const ROUNDS_MAX: usize = 3;
 /// The maximum size of a text that is rehearsed more than once.
 const REHEARSED_BYTES_MAX: usize = 512 * 1024;
 
@@ -29,8 +33,10 @@ const REHEARSED_BYTES_MAX: usize = 512 * 1024;
 pub(crate) fn run_source(scanner: &mut Scanner<'_>, text: &str, language: Language, place: &Place) {
     let text = value::without_holes_unless_folded(text, place.fixed.is_some());
     let tokens = split_source(&text, language == Language::Python);
-    let mut globals = HashMap::new();
-    let mut functions = FunctionFacts::default();
+    // What other scripts pass to the functions of this one is known already.
+    let is_linked = place.is_whole_file() && scanner.linked.contains(&*place.file);
+    let mut facts = is_linked.then(|| scanner.modules.remove(&place.file)).flatten().unwrap_or_default();
+    let (mut globals, mut functions) = (std::mem::take(&mut facts.names), std::mem::take(&mut facts.functions));
     let was_rehearsal = std::mem::replace(&mut scanner.is_rehearsal, true);
     let mut rehearsals = 0;
     loop {
@@ -58,6 +64,24 @@ pub(crate) fn run_source(scanner: &mut Scanner<'_>, text: &str, language: Langua
         globals = std::mem::take(&mut run.scopes[0].names);
         functions = std::mem::take(&mut run.functions);
         if !is_rehearsal {
+            break;
+        }
+    }
+    scanner.is_rehearsal = was_rehearsal;
+    if is_linked {
+        scanner.modules.insert(Rc::clone(&place.file), ModuleFacts { names: globals, functions });
+    }
+}
+
+/// Follows the scripts that import each other, so that each is known to the others before anything is recorded.
+pub(crate) fn rehearse_linked(scanner: &mut Scanner<'_>, scripts: &[(Rc<str>, &str, Language)]) {
+    let was_rehearsal = std::mem::replace(&mut scanner.is_rehearsal, true);
+    for _ in 0..ROUNDS_MAX {
+        for (file, text, language) in scripts {
+            run_source(scanner, text, *language, &Place::of_file(file));
+        }
+        let has_grown = scanner.modules.values_mut().any(|facts| std::mem::take(&mut facts.functions.has_grown));
+        if !has_grown {
             break;
         }
     }

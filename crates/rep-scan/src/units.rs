@@ -7,6 +7,7 @@ use rep_model::{FileContent, Skill, Span, SymlinkTarget, TreeEntry};
 
 use crate::behaviour::SignalKind;
 use crate::hosts::{self, HostClass};
+use crate::links;
 use crate::opaque;
 use crate::prose;
 use crate::scanner::{Language, Place, Scanner, UnreadKind, quote};
@@ -16,6 +17,7 @@ const FILE_BYTES_MAX: usize = 8 << 20;
 
 /// Reads every file of a skill.
 pub(crate) fn read_skill(scanner: &mut Scanner<'_>, skill: &Skill) {
+    links::link_scripts(scanner, skill);
     for (path, entry) in &skill.tree.entries {
         let place = Place::of_file(path);
         match entry {
@@ -239,7 +241,7 @@ fn guess_language(path: &str, text: &str) -> Option<Language> {
     }
 }
 
-fn script_language(path: &str, text: &str) -> Option<Language> {
+pub(crate) fn script_language(path: &str, text: &str) -> Option<Language> {
     let by_name = match extension(path).as_str() {
         "sh" | "bash" | "zsh" | "ksh" | "command" | "ps1" | "psm1" | "fish" | "bats" => Some(Language::Shell),
         "py" | "pyw" | "pyi" => Some(Language::Python),

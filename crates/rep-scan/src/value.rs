@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use rep_model::Span;
 
+use crate::scanner::Place;
+
 /// The character for an unknown part of a text. Input never contains it: readers replace it.
 pub(crate) const HOLE: char = '\u{fffc}';
 /// The maximum number of alternatives of one value.
@@ -44,7 +46,15 @@ pub(crate) enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Taint {
     pub(crate) source: Source,
+    pub(crate) file: Rc<str>,
     pub(crate) span: Span,
+}
+
+impl Taint {
+    /// Data that enters at a place of code.
+    pub(crate) fn new(source: Source, place: &Place, span: Span) -> Self {
+        Self { source, file: Rc::clone(&place.file), span: place.span(span) }
+    }
 }
 
 /// A value of the evaluation.
@@ -120,8 +130,8 @@ impl Value {
         }
     }
 
-    pub(crate) fn tainted(source: Source, span: Span) -> SharedValue {
-        Rc::new(Self { taints: vec![Taint { source, span }], is_open: true, ..Self::default() })
+    pub(crate) fn tainted(source: Source, place: &Place, span: Span) -> SharedValue {
+        Rc::new(Self { taints: vec![Taint::new(source, place, span)], is_open: true, ..Self::default() })
     }
 
     /// The same value with further sources.

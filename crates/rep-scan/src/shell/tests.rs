@@ -54,7 +54,7 @@ fn here_documents_belong_to_their_command() {
     assert_eq!(script.commands.len(), 2);
     assert_eq!(script.commands[0].redirections[1].target.literal(), Some("rm -rf /\n"));
     let script = read_shell("f() { echo hi; }\nA=1 B=(x y) f\n");
-    assert_eq!(script.functions, ["f"]);
+    assert_eq!(script.functions, [ShellFunction { name: "f".to_owned(), commands: 0..1 }]);
     assert_eq!(script.commands[1].assignments.len(), 3);
 }
 
@@ -77,4 +77,12 @@ fn placeholders_of_documents_are_not_redirections() {
         assert_eq!(read_documented_shell(text), read_shell(text), "{text}");
     }
     assert_eq!(read_shell("get <JOB_ID> now").commands[0].redirections.len(), 2, "a script has no placeholders");
+}
+
+#[test]
+fn functions_have_the_commands_of_their_body() {
+    let script = read_shell("a() {\n  if x; then { y; }; fi\n}\nfunction b { z; }\nc() ( w )\nd()\n{ v\n");
+    let shown: Vec<(&str, Range<usize>)> =
+        script.functions.iter().map(|function| (function.name.as_str(), function.commands.clone())).collect();
+    assert_eq!(shown, [("a", 0..2), ("b", 2..3), ("c", 0..0), ("d", 4..5)]);
 }

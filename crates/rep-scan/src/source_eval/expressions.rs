@@ -237,7 +237,13 @@ impl SourceRun<'_, '_> {
                 }
                 "(" if next == self.at => {
                     let called = self.called_function(&current, path.as_deref(), receiver.as_ref());
+                    let imported = self.imported_function(&current);
                     let arguments = self.arguments(next);
+                    if let Some((file, name)) = imported {
+                        current = self.call_imported(&file, &name, &arguments);
+                        (receiver, path) = (None, None);
+                        continue;
+                    }
                     let span = self.span_from(start);
                     let result = called.as_deref().and_then(|name| self.call_function(name, &arguments));
                     // A function of the text hides one of a library with the same name.
@@ -289,7 +295,9 @@ impl SourceRun<'_, '_> {
         start: usize,
     ) -> SharedValue {
         self.at = operator + 1;
+        self.name_function(path.and_then(|path| path.rsplit('.').next()).unwrap_or(""));
         let value = self.expression();
+        self.pending_name = None;
         let is_sum = self.word(operator) == "+=";
         let value = if is_sum { self.add(&[Rc::clone(current), value]) } else { value };
         source_calls::assigned(self, receiver, &value, self.span_from(start));

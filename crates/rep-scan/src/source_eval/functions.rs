@@ -44,6 +44,10 @@ impl FunctionFacts {
         }
     }
 
+    pub(super) fn defined_names(&self) -> impl Iterator<Item = &str> {
+        self.defined.iter().map(|name| &**name)
+    }
+
     pub(crate) fn is_defined(&self, name: &str) -> bool {
         self.defined.contains(name)
     }
@@ -59,7 +63,7 @@ impl FunctionFacts {
         }
     }
 
-    fn add_call(&mut self, name: &str, arguments: &Arguments) {
+    pub(super) fn add_call(&mut self, name: &str, arguments: &Arguments) {
         let is_known = self.arguments.contains_key(name);
         if !is_known && self.arguments.len() >= FUNCTIONS_MAX {
             return;

@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use rep_model::Span;
+
+use super::modules::{module_reference, split_reference};
 use super::{ScopeEnd, SourceRun, module_name};
 use crate::source_calls;
 use crate::source_tokens::TokenKind;
@@ -35,6 +38,16 @@ impl<'r> SourceRun<'r, '_> {
         self.expression_statement();
     }
 
+    /// `export default …`: a function or a name.
+    fn default_export(&mut self) {
+        self.at += 1;
+        let mut index = self.at + usize::from(self.is_word(self.at, "async"));
+        index += usize::from(self.is_word(index, "function") || self.is_word(index, "class"));
+        if self.is_name(index) {
+            self.assign("module.exports", Value::reference(self.word(index)));
+        }
+    }
+
     fn return_statement(&mut self) {
         self.at += 1;
         let is_empty = self.at >= self.end
@@ -53,7 +66,7 @@ impl<'r> SourceRun<'r, '_> {
         let word = self.word(self.at);
         // A keyword that names a property or a parameter does not count as one.
         if self.is_operator(self.at + 1, "=")
-            || self.is_operator(self.at + 1, ".") && word != "import"
+            || self.is_operator(self.at + 1, ".") && word != "import" && !(word == "from" && self.is_python)
             || self.is_operator(self.at + 1, ":") && !matches!(word, "else" | "try" | "finally")
         {
             return false;
@@ -78,9 +91,10 @@ impl<'r> SourceRun<'r, '_> {
             }
             "except" | "catch" => self.catch_head(),
             "return" => self.return_statement(),
-            "async" | "export" | "default" | "await" | "if" | "elif" | "while" | "raise" | "throw" | "assert"
-            | "else" | "try" | "finally" | "do" | "yield" | "del" | "public" | "private" | "protected" | "static"
-            | "readonly" | "declare" | "abstract" | "override" | "not" => self.at += 1,
+            "default" if !self.is_python => self.default_export(),
+            "async" | "export" | "await" | "if" | "elif" | "while" | "raise" | "throw" | "assert" | "else" | "try"
+            | "finally" | "do" | "yield" | "del" | "public" | "private" | "protected" | "static" | "readonly"
+            | "declare" | "abstract" | "override" | "not" => self.at += 1,
             "pass" | "break" | "continue" | "global" | "nonlocal" => {
                 while self.at < self.end
                     && !matches!(self.kind(self.at), Some(TokenKind::Line(_)))
@@ -189,12 +203,18 @@ impl<'r> SourceRun<'r, '_> {
         self.at += 1;
         while self.is_name(self.at) {
             let (path, first) = self.dotted_name();
+            let module = self.imported_module(&path, &path);
             if self.eat("as") {
                 let alias = self.word(self.at);
-                self.assign(alias, Value::reference(&path));
+                self.assign(alias, module);
                 self.at += 1;
+            } else if path == first {
+                self.assign(&first, module);
             } else {
                 self.assign(&first, Value::reference(&first));
+                if split_reference(module.name.as_deref().unwrap_or("")).is_some() {
+                    self.assign(&path, module);
+                }
             }
             if !self.eat(",") {
                 break;
@@ -227,6 +247,10 @@ impl<'r> SourceRun<'r, '_> {
         if !self.eat("import") {
             return;
         }
+        let own = self.scanner.find_module(&self.place.file, &module, true);
+        if let Some(file) = own.as_deref().filter(|_| self.is_operator(self.at, "*")) {
+            self.import_all(file);
+        }
         let has_bracket = self.eat("(");
         while self.at < self.end {
             if has_bracket && matches!(self.kind(self.at), Some(TokenKind::Line(_))) {
@@ -244,7 +268,13 @@ impl<'r> SourceRun<'r, '_> {
             } else {
                 name
             };
-            self.assign(alias, Value::reference(&format!("{module}.{name}")));
+            let dot = if module.ends_with('.') { "" } else { "." };
+            let path = format!("{module}{dot}{name}");
+            let value = match own.as_deref().map(module_reference) {
+                Some(known) => source_calls::member(self, &known, name, Span::default()),
+                None => self.imported_module(&path, &format!("{module}.{name}")),
+            };
+            self.assign(alias, value);
             if !self.eat(",") {
                 break;
             }
@@ -262,20 +292,21 @@ impl<'r> SourceRun<'r, '_> {
             self.at += 1;
             return;
         };
-        let module = module_name(self.word(from));
+        let written = self.word(from);
+        let module = self.imported_module(written, &module_name(written));
         let mut index = start + 1;
         while index < from {
             if self.is_operator(index, "*") && self.is_word(index + 1, "as") {
                 let name = self.word(index + 2);
-                self.assign(name, Value::reference(&module));
+                self.assign(name, Rc::clone(&module));
                 index += 3;
             } else if self.is_operator(index, "{") {
                 let close = self.mate(index).unwrap_or(from).min(from);
-                self.bind_members(index + 1, close, &Value::reference(&module), "as");
+                self.bind_members(index + 1, close, &module, "as");
                 index = close + 1;
             } else {
                 if self.is_name(index) && !matches!(self.word(index), "type" | "from") {
-                    self.assign(self.word(index), Value::reference(&module));
+                    self.assign(self.word(index), Rc::clone(&module));
                 }
                 index += 1;
             }
