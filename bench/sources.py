@@ -107,6 +107,13 @@ def measure(prepare, work, runs=RUNS):
     return statistics.median(cpu), statistics.median(clock)
 
 
+def require(where, count):
+    """Fails unless so many skills are installed; 0 requires nothing."""
+    found = len(list(where[0].glob(".agents/skills/*/SKILL.md")))
+    if count and found != count:
+        raise RuntimeError(f"{found} of {count} skills are installed")
+
+
 def tool_runs(command, folder, home, *words):
     """Runs the npm tool without a terminal and without telemetry."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
@@ -150,11 +157,11 @@ def main():
             home.mkdir()
             return install.project(base, f"project{number}"), home
 
-        def ours(*words):
-            return lambda where: install.rep(rep, *where, *words)
+        def ours(*words, count=0):
+            return lambda where: (install.rep(rep, *where, *words), require(where, count))
 
-        def theirs(*words):
-            return lambda where: tool_runs(tool, *where, *words)
+        def theirs(*words, count=0):
+            return lambda where: (tool_runs(tool, *where, *words), require(where, count))
 
         def row(work, own, peer=None, peer_name="", prepare=empty, peer_prepare=empty):
             measured = measure(prepare, own, args.runs)
@@ -169,12 +176,13 @@ def main():
 
         hosts = ["--host", "codex", "--host", "claude-code"]
         agents = ["-a", "codex", "-a", "claude-code", "--skill", "*", "-y"]
-        row("install 16 skills from git", ours("install", url % 16, "--yes", *hosts), theirs("add", url % 16, *agents), "skills add")
+        row("install 16 skills from git", ours("install", url % 16, "--yes", *hosts, count=16),
+            theirs("add", url % 16, *agents, count=16), "skills add")
         if process:
             target = f"oci://{address}/team/all:1"
             names = [str(few / f"skill-{number:03}") for number in range(16)]
             install.rep(rep, base, base / "pusher", "push", *names, target, "--collection", "team")
-            row("install 16 skills from a registry", ours("install", target, "--yes", *hosts))
+            row("install 16 skills from a registry", ours("install", target, "--yes", *hosts, count=16))
         else:
             missing.append("the registry: docker-registry is not installed")
 
@@ -193,14 +201,14 @@ def main():
             for folder in (".agents", ".claude"):
                 shutil.rmtree(installed[0] / folder)
             return installed
-        row("`sync --offline`, 200 missing skills, from the cache", ours("sync", "--offline"), prepare=emptied)
+        row("`sync --offline`, 200 missing skills, from the cache", ours("sync", "--offline", count=200), prepare=emptied)
         lock = (installed[0] / "skills-lock.json").read_text()
 
         def cloned():
             where = empty()
             (where[0] / "skills-lock.json").write_text(lock)
             return where
-        row("`sync`, 200 missing skills, from git", ours("sync"), prepare=cloned)
+        row("`sync`, 200 missing skills, from git", ours("sync", count=200), prepare=cloned)
         server.shutdown()
         if process:
             process.kill()

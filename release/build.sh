@@ -24,7 +24,7 @@ for target in "${targets[@]}"; do
   name=rep-$version-$triple
   folder=$(mktemp -d)
   mkdir "$folder/$name"
-  cp "target/$triple/release/rep" LICENSE-MIT LICENSE-APACHE README.md "$folder/$name/"
+  cp "${CARGO_TARGET_DIR:-target}/$triple/release/rep" LICENSE-MIT LICENSE-APACHE README.md "$folder/$name/"
   # The parts of the program, with their licences and digests.
   python3 release/sbom.py "$triple" >"$folder/$name/rep.cdx.json"
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --directory "$folder" "$name" \

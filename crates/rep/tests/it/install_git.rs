@@ -176,6 +176,73 @@ fn one_skill_is_taken_by_name_by_directory_and_at_any_commit() {
     }
 }
 
+/// Every way to write an address, over the mirrors of the settings and a replacement of ssh that reaches this machine.
+#[test]
+fn every_form_of_an_address_is_installed_and_restored() {
+    if !is_program_installed("git") {
+        return;
+    }
+    let world = GitWorld::new(None);
+    let root = world.scratch.work_folder().join("srv");
+    let first = world.repository.run_git(&["rev-parse", "HEAD"]).trim().to_owned();
+    world.repository.run_git(&["branch", "feature/x"]);
+    std::fs::create_dir_all(root.join("acme")).unwrap();
+    symlink(world.repository.folder(), root.join("acme/skills")).unwrap();
+    let server = format!("http://127.0.0.1:{}/", world.server.port);
+    let mirrors = ["github.com", "gitlab.com", "git.example.org"];
+    let mirrors: Vec<String> = mirrors.iter().map(|host| format!("'https://{host}/': '{server}'")).collect();
+    let home = world.scratch.work_folder().with_file_name("home");
+    std::fs::create_dir_all(home.join(".config/repertoire")).unwrap();
+    let settings = format!("sources: {{mirrors: {{{}}}}}\n", mirrors.join(", "));
+    std::fs::write(home.join(".config/repertoire/rep.yaml"), settings).unwrap();
+    // What ssh would do: run the command of git, here on this machine. Hosts and options come first.
+    let ssh = world.scratch.write_file("ssh.sh", "#!/bin/sh\nfor last; do :; done\ncd \"$ROOT\" || exit 1\nlast=$(echo \"$last\" | sed \"s#'/#'#\")\neval \"$last\"\n");
+    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let environment =
+        [("GIT_SSH_COMMAND", ssh.to_str().unwrap()), ("GIT_SSH_VARIANT", "ssh"), ("ROOT", root.to_str().unwrap())];
+    let both: &[&str] = &["docx", "pdf"];
+    let forms: Vec<(String, &str, &[&str])> = vec![
+        ("acme/skills".to_owned(), "github", both),
+        ("acme/skills/tools/pdf".to_owned(), "github", &["pdf"]),
+        ("acme/skills@docx".to_owned(), "github", &["docx"]),
+        ("acme/skills/tools@pdf#v1.0.0".to_owned(), "github", &["pdf"]),
+        (format!("github:acme/skills#{first}@pdf"), "github", &["pdf"]),
+        ("gitlab:acme/skills#v1.0.0".to_owned(), "gitlab", both),
+        ("https://github.com/acme/skills".to_owned(), "github", both),
+        ("https://github.com/acme/skills/tree/main/tools/docx".to_owned(), "github", &["docx"]),
+        ("https://github.com/acme/skills/tree/feature/x/tools/docx".to_owned(), "github", &["docx"]),
+        ("https://github.com/acme/skills/blob/main/tools/pdf/SKILL.md".to_owned(), "github", &["pdf"]),
+        ("https://gitlab.com/acme/skills/-/tree/v1.0.0/tools".to_owned(), "gitlab", both),
+        ("https://git.example.org/acme/skills.git#feature/x".to_owned(), "git", both),
+        ("git@git.example.org:acme/skills.git".to_owned(), "git", both),
+        ("git@git.example.org:acme/skills.git#v1.0.0@pdf".to_owned(), "git", &["pdf"]),
+        ("ssh://git@git.example.org:2222/acme/skills/.git".to_owned(), "git", both),
+    ];
+    for (source, kind, names) in forms {
+        let project = world.scratch.work_folder().join("project");
+        let at = |words: &[&str]| {
+            let words = [words, &["--project", "project", "--json"]].concat();
+            world.scratch.run_with_environment(rep(), &words, &environment)
+        };
+        let installed = at(&["install", &source, "--host", "codex"]);
+        assert_eq!(installed.code, 0, "{source}: {installed:?}");
+        let lock = world.lock();
+        let found: Vec<&String> = lock["skills"].as_object().unwrap().keys().collect();
+        assert_eq!(found, names, "{source}");
+        let entry = &lock["skills"][names[0]];
+        assert_eq!((&entry["sourceType"], &entry["rep"]["commit"]), (&json!(kind), &json!(first)), "{source}");
+        // The lock file names the address as it was meant, and is enough to restore the skill without the cache.
+        assert!(!lock.to_string().contains("127.0.0.1"), "{source}: {lock}");
+        std::fs::remove_dir_all(project.join(".agents")).unwrap();
+        std::fs::remove_dir_all(home.join(".cache")).unwrap();
+        let synced = at(&["sync"]);
+        assert_eq!(synced.code, 0, "{source}: {synced:?}");
+        assert_eq!(at(&["verify"]).code, 0, "{source}");
+        std::fs::remove_dir_all(project.join(".agents")).unwrap();
+        std::fs::remove_file(project.join("skills-lock.json")).unwrap();
+    }
+}
+
 #[test]
 fn private_repositories_work_with_what_git_stores_and_nothing_is_asked() {
     if !is_program_installed("git") {
