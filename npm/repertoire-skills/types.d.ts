@@ -276,6 +276,20 @@ export interface ScanReport {
 
 /** A scanned skill. */
 export interface ScannedSkill {
+  /** What earlier runs of this version did, beside what the scan shows. Missing if there were none. */
+  runs?: {
+    /** How many runs there were. */
+    count: number;
+    /** What they were denied. */
+    denied: {
+      /** The action. */
+      action: string;
+      /** The path, the host or the program. */
+      target: string;
+      /** Whether the scan shows code that does it. */
+      expected: boolean;
+    }[];
+  };
   /** The name that it declares, or else that of its directory. */
   name: string;
   /** The skill, as the caller named it. */

@@ -73,9 +73,53 @@ pub struct ScannedSkill {
     pub behaviours: Vec<LocatedBehaviour>,
     /// The findings, sorted by file and place.
     pub findings: Vec<Finding>,
+    /// The directory, unless the skill is a single file or was not read from one.
+    pub folder: Option<PathBuf>,
+    /// What earlier runs of this version did, if there were any.
+    pub runs: Option<RunHistory>,
+}
+
+/// What earlier runs of a skill did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunHistory {
+    /// How many runs there were.
+    pub count: usize,
+    /// What they were denied, sorted.
+    pub denied: Vec<DeniedAction>,
+}
+
+/// Something that runs were denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeniedAction {
+    /// The action: `read`, `write`, `connect`, `spawn`, …
+    pub action: String,
+    /// The path, the host or the program.
+    pub target: String,
+    /// Whether the scan shows code that does it.
+    pub is_expected: bool,
+}
+
+impl DeniedAction {
+    /// Describes it in words.
+    pub fn describe(&self) -> String {
+        let more = if self.is_expected { "" } else { ", which the scan does not show" };
+        format!("was denied: {} `{}`{more}", self.action, self.target)
+    }
 }
 
 impl ScannedSkill {
+    /// Compares what earlier runs were denied with what the code does.
+    pub fn add_runs(&mut self, count: usize, denials: BTreeSet<(String, String)>) {
+        let capabilities = self.capabilities();
+        let compare = |(action, target): (String, String)| {
+            let kind = CapabilityKind::ALL.into_iter().find(|kind| kind.name() == action);
+            let is_expected =
+                kind.is_some_and(|kind| capabilities.arguments(kind).any(|argument| may_mean(kind, argument, &target)));
+            DeniedAction { action, target, is_expected }
+        };
+        self.runs = Some(RunHistory { count, denied: denials.into_iter().map(compare).collect() });
+    }
+
     /// Returns what follows from the levels of the findings.
     pub fn verdict(&self) -> ScanVerdict {
         ScanVerdict::from_findings(&self.findings)
@@ -99,6 +143,8 @@ impl ScannedSkill {
             shown: shown.to_owned(),
             behaviours: scan.behaviours.into_iter().map(locate).collect(),
             findings,
+            folder: None,
+            runs: None,
         }
     }
 
@@ -251,7 +297,36 @@ fn plan_manifest(found: &SkillLocation, skill: &Skill, capabilities: &Capabiliti
 
 fn scan_location(found: &SkillLocation, checker: &SkillChecker) -> ScannedSkill {
     let (skill, faults) = read_open_skill(found, &OpenFiles::default(), ReadExtent::Everything);
-    ScannedSkill::with_checker(&skill, faults, &found.shown, checker)
+    let folder = (!found.is_lone_file).then(|| found.path.clone());
+    ScannedSkill { folder, ..ScannedSkill::with_checker(&skill, faults, &found.shown, checker) }
+}
+
+/// Whether an argument of a behaviour may be what a run was denied: a path, a host with a port, or a program.
+fn may_mean(kind: CapabilityKind, argument: &str, target: &str) -> bool {
+    let (argument, target) = match kind {
+        CapabilityKind::Connect => {
+            (argument.split(':').next().unwrap_or(argument), target.split(':').next().unwrap_or(target))
+        }
+        // The record often does not know which program it was.
+        CapabilityKind::Spawn if target.contains(' ') => return true,
+        CapabilityKind::Spawn => (argument, target.rsplit('/').next().unwrap_or(target)),
+        _ => (argument.trim_start_matches(['~', '/']), target),
+    };
+    let mut rest = target;
+    let parts: Vec<&str> = argument.split('*').collect();
+    for (index, part) in parts.iter().enumerate() {
+        // What comes before a path of a behaviour may be the workspace or the home directory.
+        let at = match (index, kind) {
+            (0, CapabilityKind::Read | CapabilityKind::Write) if rest != *part => {
+                rest.find(&format!("/{part}")).map(|at| at + 1).or_else(|| rest.starts_with(part).then_some(0))
+            }
+            (0, _) => rest.starts_with(part).then_some(0),
+            _ => rest.find(part),
+        };
+        let Some(at) = at else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.is_empty() || argument.ends_with('*')
 }
 
 /// The maximum number of arguments of one kind in a description.
@@ -304,4 +379,30 @@ pub fn describe_behaviours<'a>(behaviours: impl IntoIterator<Item = &'a Behaviou
 /// An argument in words: what is not known is said.
 fn describe_argument(argument: &str) -> String {
     if argument == "*" { "what is only known at run time".to_owned() } else { format!("`{argument}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denied_target_is_compared_with_the_arguments_of_behaviours() {
+        let cases = [
+            (CapabilityKind::Read, "~/.ssh/id_rsa", "/home/u/.ssh/id_rsa", true),
+            (CapabilityKind::Read, "data/in.txt", "data/in.txt", true),
+            (CapabilityKind::Read, "data/in.txt", "/w/data/in.txt", true),
+            (CapabilityKind::Write, "out/*.txt", "out/a.txt", true),
+            (CapabilityKind::Write, "out/*.txt", "in/a.txt", false),
+            (CapabilityKind::Read, "data/in.txt", "data/in.txt.bak", false),
+            (CapabilityKind::Connect, "api.example.org", "api.example.org:443", true),
+            (CapabilityKind::Connect, "*", "203.0.113.7:80", true),
+            (CapabilityKind::Connect, "api.example.org", "evil.example.net:443", false),
+            (CapabilityKind::Spawn, "curl", "/usr/bin/curl", true),
+            (CapabilityKind::Spawn, "curl", "/usr/bin/nc", false),
+            (CapabilityKind::Spawn, "curl", "a child process", true),
+        ];
+        for (kind, argument, target, expected) in cases {
+            assert_eq!(may_mean(kind, argument, target), expected, "{argument} {target}");
+        }
+    }
 }

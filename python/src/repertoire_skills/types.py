@@ -305,6 +305,9 @@ class ScanReport:
 class ScannedSkill:
     """A scanned skill."""
 
+    runs: ScannedSkillRuns | None = None
+    """What earlier runs of this version did, beside what the scan shows. Missing if there were none."""
+
     name: str
     """The name that it declares, or else that of its directory."""
 
@@ -330,6 +333,7 @@ class ScannedSkill:
     def from_json(cls, value: Mapping[str, Any]) -> ScannedSkill:
         """Builds it from a document."""
         return cls(
+            runs=None if value.get("runs") is None else ScannedSkillRuns.from_json(value["runs"]),
             name=value["name"],
             path=value["path"],
             verdict=value["verdict"],
@@ -1838,6 +1842,25 @@ class CheckReportStatistics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScannedSkillRuns:
+    """What earlier runs of this version did, beside what the scan shows. Missing if there were none."""
+
+    count: float
+    """How many runs there were."""
+
+    denied: tuple[ScannedSkillRunsDenied, ...]
+    """What they were denied."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ScannedSkillRuns:
+        """Builds it from a document."""
+        return cls(
+            count=value["count"],
+            denied=tuple(ScannedSkillRunsDenied.from_json(item) for item in value["denied"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScannedSkillCapabilities:
     """What its code needs. An unknown part of an argument is `*`."""
 
@@ -2444,6 +2467,29 @@ class SkillPolicyTools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScannedSkillRunsDenied:
+    """What they were denied."""
+
+    action: str
+    """The action."""
+
+    target: str
+    """The path, the host or the program."""
+
+    expected: bool
+    """Whether the scan shows code that does it."""
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ScannedSkillRunsDenied:
+        """Builds it from a document."""
+        return cls(
+            action=value["action"],
+            target=value["target"],
+            expected=value["expected"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillListHostDiffers:
     """How it differs from what is predicted here."""
 
@@ -2718,6 +2764,8 @@ __all__ = [
     "ScannedBehaviour",
     "ScannedSkill",
     "ScannedSkillCapabilities",
+    "ScannedSkillRuns",
+    "ScannedSkillRunsDenied",
     "Scope",
     "ScriptAnswer",
     "ScriptResult",

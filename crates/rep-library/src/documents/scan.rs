@@ -4,7 +4,7 @@ use rep_check::render::json_check_finding;
 use rep_scan::CapabilityKind;
 use serde_json::{Map, Value, json};
 
-use crate::scan::{LocatedBehaviour, ScannedSkill};
+use crate::scan::{DeniedAction, LocatedBehaviour, ScannedSkill};
 
 /// Renders the document of `rep scan`.
 pub fn scan_document(skills: &[ScannedSkill]) -> Value {
@@ -13,7 +13,7 @@ pub fn scan_document(skills: &[ScannedSkill]) -> Value {
 
 /// Renders one scanned skill.
 pub fn scanned_skill_document(skill: &ScannedSkill) -> Value {
-    json!({
+    let mut document = json!({
         "name": skill.name,
         "path": skill.shown,
         "verdict": skill.verdict().name(),
@@ -21,7 +21,13 @@ pub fn scanned_skill_document(skill: &ScannedSkill) -> Value {
         "capabilities": capabilities_to_json(skill),
         "behaviours": skill.behaviours.iter().map(behaviour_to_json).collect::<Vec<_>>(),
         "findings": skill.findings.iter().map(json_check_finding).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(runs) = &skill.runs {
+        let denied =
+            |one: &DeniedAction| json!({ "action": one.action, "target": one.target, "expected": one.is_expected });
+        document["runs"] = json!({ "count": runs.count, "denied": runs.denied.iter().map(denied).collect::<Vec<_>>() });
+    }
+    document
 }
 
 /// Renders the verdict, the words and the capabilities of a scan, without its places.

@@ -1,17 +1,20 @@
 //! `rep scan`: shows what skills do, and what is dangerous about it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::ValueEnum;
+use rep_audit::{AuditRunState, AuditedRun};
 use rep_check::CheckReport;
 use rep_check::render::{self, ColourMode, ReportFormat};
 use rep_library::SkillProgress;
 use rep_library::check::{CheckGroup, CheckSettings};
+use rep_library::decisions::{SkillContents, TextRetention};
 use rep_library::documents::scan_document;
 use rep_library::scan::{DeclarationPlace, DeclarationPlan, ScanVerdict, ScannedSkill, plan_declarations, scan_groups};
-use rep_runtime::CallError;
 use rep_runtime::permission_grants::{PermissionGrant, PermissionGrants};
+use rep_runtime::{CallError, RecordFilter};
 use rep_storage::atomic;
 use serde_json::{Value, json};
 
@@ -79,12 +82,13 @@ fn scan(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         return declare(args, &groups, output);
     }
     let bar = output.progress_bar("scanning", 0);
-    let scanned = scan_groups(&groups, &|progress| match progress {
+    let mut scanned = scan_groups(&groups, &|progress| match progress {
         SkillProgress::Found => bar.inc_length(1),
         SkillProgress::Done => bar.inc(1),
     })?;
     bar.finish_and_clear();
     output.warn_all(&scanned.notes);
+    add_runs(&mut scanned.skills)?;
     let is_blocked = scanned.skills.iter().any(|skill| skill.verdict() == ScanVerdict::Block);
     if args.json {
         output.write_json(&scan_document(&scanned.skills));
@@ -104,6 +108,26 @@ fn scan(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         });
     }
     Ok(if is_blocked { Exit::Findings } else { Exit::Fine })
+}
+
+/// Adds what earlier runs of the same version did. Skills that never ran are not read again.
+fn add_runs(skills: &mut [ScannedSkill]) -> Result<(), Failure> {
+    let runs = terminal::open_stored_runtime().list_runs(&RecordFilter::default())?.runs;
+    let mut by_digest: BTreeMap<&str, Vec<&AuditedRun>> = BTreeMap::new();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for run in runs.iter().filter(|run| run.state != AuditRunState::Install) {
+        names.extend(run.text_field("skill").rsplit(':').next());
+        by_digest.entry(run.text_field("digest")).or_default().push(run);
+    }
+    for skill in skills.iter_mut().filter(|skill| names.contains(skill.name.as_str())) {
+        let Some(folder) = &skill.folder else { continue };
+        let digest = SkillContents::read(folder, TextRetention::DigestsOnly).digest();
+        if let Some(of_skill) = by_digest.get(digest.as_str()) {
+            let denials = of_skill.iter().flat_map(|run| run.denials()).collect();
+            skill.add_runs(of_skill.len(), denials);
+        }
+    }
+    Ok(())
 }
 
 /// Prints what skills would have to declare, and writes it if asked.
@@ -229,6 +253,12 @@ fn render_skill(skill: &ScannedSkill, output: &Output) -> String {
     let mut text = format!("{}: {}\n", render::escape_invisible(&skill.shown), skill.verdict().name());
     for line in skill.describe() {
         text.push_str(&format!("  {}\n", render::escape_invisible(&line)));
+    }
+    if let Some(runs) = &skill.runs {
+        text.push_str(&format!("  ran {} {}\n", runs.count, if runs.count == 1 { "time" } else { "times" }));
+        for denied in &runs.denied {
+            text.push_str(&format!("  {}\n", render::escape_invisible(&denied.describe())));
+        }
     }
     let mut report = CheckReport { skills: 1, findings: skill.findings.clone() };
     report.sort_findings();

@@ -30,6 +30,7 @@ fn runs() {
     run::skill(&scratch, "ignored", "permissions: {filesystem: {read: ['../up/**']}}\n", &[("one", "echo 1\n")]);
     prints(&scratch, "run-script-plan", 0, &["run", "./ignored", "--script", "scripts/one.sh", "--dry-run"]);
     prints(&scratch, "run-script", 4, &[&script[..], &["--yes"]].concat());
+    prints(&scratch, "scan", 0, &["scan", "disk-tidy", "--json"]);
     prints(&scratch, "error", 2, &["run", "./disk-tidy:none"]);
     prints(&scratch, "error", 2, &["run", "nothing"]);
     prints(&scratch, "error", 2, &["run", "./disk-tidy:find", "--input", "{"]);
