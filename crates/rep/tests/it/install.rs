@@ -364,11 +364,12 @@ fn where_one_place_cannot_be_written_none_is() {
 /// clears up.
 #[test]
 fn a_killed_installation_leaves_the_old_or_the_new() {
+    const ADDED: usize = 12;
     let scratch = world();
     let target = scratch.work_folder().join("project/.agents/skills");
     assert_eq!(at(&scratch, &["install", "src/pdf"]).code, 0);
     let old = files(&target.join("pdf"));
-    for number in 0..40 {
+    for number in 0..ADDED {
         scratch.write_file(&format!("src/pdf/assets/{number}.bin"), vec![u8::try_from(number).unwrap(); 1 << 20]);
     }
     let mut child = Command::new(rep())
@@ -385,11 +386,11 @@ fn a_killed_installation_leaves_the_old_or_the_new() {
     child.kill().unwrap();
     child.wait().unwrap();
     let found = files(&target.join("pdf"));
-    assert!(found == old || found.len() == old.len() + 40, "{:?}", found.keys());
+    assert!(found == old || found.len() == old.len() + ADDED, "{:?}", found.keys());
     let again = at(&scratch, &["install", "src/pdf"]);
     assert_eq!(again.code, 0, "{again:?}");
     assert_eq!(names(&target), ["pdf"]);
-    assert_eq!((files(&target.join("pdf")).len(), at(&scratch, &["verify"]).code), (old.len() + 40, 0));
+    assert_eq!((files(&target.join("pdf")).len(), at(&scratch, &["verify"]).code), (old.len() + ADDED, 0));
 }
 
 #[test]
