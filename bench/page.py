@@ -4,8 +4,10 @@
     bench/page.py BINARY measure
     bench/page.py BINARY load [SECONDS]
     bench/page.py BINARY axe AXE_MIN_JS      needs chromium
+    bench/page.py BINARY pictures            takes the pictures of the documentation anew; needs chromium and Pillow
 """
 
+import base64
 import gzip
 import http.client
 import json
@@ -241,6 +243,39 @@ def axe(binary, script):
         sys.exit(1 if amiss else 0)
 
 
+PICTURES = [("library", "/?view=table&sort=used"), ("skill", "/skill?name=csv-profile")]
+
+
+def pictures(binary):
+    import io
+
+    from PIL import Image
+
+    root = Path(__file__).parent.parent
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        server = Server(binary, root / "examples", place, "--allow-run", "--no-token")
+        shutil.copy(root / "examples/csv-profile/data/harvest.csv", place)
+        call(server.address, "csv-profile__profile", {"path": "harvest.csv"})
+        call(server.address, "load_skill", {"name": "sql-review"})
+        browser = Browser(place)
+        browser.ask("Emulation.setDeviceMetricsOverride", {"width": 1200, "height": 860, "deviceScaleFactor": 1, "mobile": False})
+        for name, path in PICTURES:
+            while True:
+                browser.go(f"http://{server.address}{path}")
+                if "still to be checked" not in browser.js("document.body.innerText"):
+                    break
+                time.sleep(0.5)
+            browser.js("document.querySelectorAll('main details').forEach((one, at) => { one.open = at === 0; })")
+            time.sleep(0.5)
+            data = base64.b64decode(browser.ask("Page.captureScreenshot", {"format": "png"})["data"])
+            # A palette is enough for a page, and half the size.
+            picture = Image.open(io.BytesIO(data)).convert("RGB")
+            picture = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            picture.save(root / f"docs/images/{name}.png", optimize=True)
+        browser.child.kill()
+        server.end()
+
+
 def main():
     binary, work, *rest = sys.argv[1:]
     binary = shutil.which(binary) or binary
@@ -251,6 +286,8 @@ def main():
             load(os.path.abspath(binary), int(rest[0]) if rest else 10)
         case "axe":
             axe(os.path.abspath(binary), rest[0])
+        case "pictures":
+            pictures(os.path.abspath(binary))
         case _:
             sys.exit(__doc__)
 
