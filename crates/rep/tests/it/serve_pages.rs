@@ -44,7 +44,7 @@ fn findings_tags_and_tools_are_seen_and_filter_the_library() {
         ("has=scripts", &["plain", "writer"]),
         ("tag=data", &["tagged"]),
         ("tag=%3Cb%3Ewild%3C%2Fb%3E", &["tagged"]),
-        ("status=not+served", &[]),
+        ("status=not+listed", &[]),
         ("findings=errors&tag=data", &[]),
     ] {
         assert_eq!(listed(&read_library(&address, &format!("/?{query}"))), expected, "{query}");
@@ -85,7 +85,7 @@ fn an_operator_sees_clients_calls_refusals_and_what_is_not_listed() {
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(page.contains("Skills that clients cannot list") && page.contains("Odd Name"), "{page}");
-    assert!(listed(&read_library(&address, "/?status=not+served")).contains(&"Odd%20Name".to_owned()));
+    assert!(listed(&read_library(&address, "/?status=not+listed")).contains(&"Odd%20Name".to_owned()));
     let part = get(&address, "/overview?part=1").body;
     assert!(!part.contains("<html") && part.contains("Refused requests"), "{part}");
 }
@@ -97,7 +97,7 @@ fn a_skill_that_is_not_served_says_why() {
     let text = "---\nname: pdf\ndescription: A copy. Use when testing.\n---\n\n# Copy\n";
     scratch.write_file("skills/again/SKILL.md", text);
     let (_server, address) = listening(&scratch, &PATH);
-    let page = read_library(&address, "/?status=not+served&view=table");
+    let page = read_library(&address, "/?status=not+listed&view=table");
     assert!(listed(&page).iter().any(|name| name.starts_with("pdf")), "{page}");
     assert!(page.contains("shadowed"), "{page}");
 }
