@@ -1,4 +1,4 @@
-//! The overview page for operators: who is connected, how fast and how well calls are answered, and what is not served.
+//! The overview page for operators: who is connected, how fast and how well calls are answered, and what is not listed.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use rep_mcp::{ActiveClient, ServerOverview, UnservedSkill};
 
 use super::html::{format_byte_size, format_count, group_thousands, render_inline_code, truncate_at_word};
 use super::layout::{self, PageLocation};
+use super::library_query::NOT_LISTED;
 use super::{PageRequest, PageResponse};
 
 /// The maximum number of shown clients and skills.
@@ -182,7 +183,9 @@ fn render_unserved_skills(request: &PageRequest, skills: &[UnservedSkill]) -> Ma
                         }
                     }
                 }
-                @if skills.len() > SKILLS_MAX { p { a href="/?status=not+served&view=table" { "All of them" } } }
+                @if skills.len() > SKILLS_MAX {
+                    p { a href={ "/?status=" (NOT_LISTED.replace(' ', "+")) "&view=table" } { "All of them" } }
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What the dashboard tells authors and operators: findings, costs, use, dependencies, and how to connect.
 
-use rep_test_support::{DEADLINE, ScratchFolder, poll_until};
+use rep_test_support::{DEADLINE, ScratchFolder, poll_until, wait_until};
 use serde_json::json;
 
 use super::serve::{PATH, library};
@@ -86,6 +86,12 @@ fn an_operator_sees_clients_calls_refusals_and_what_is_not_listed() {
     }
     assert!(page.contains("Skills that clients cannot list") && page.contains("Odd Name"), "{page}");
     assert!(listed(&read_library(&address, "/?status=not+listed")).contains(&"Odd%20Name".to_owned()));
+    // A long list ends with a link to the same filter.
+    for number in 0..60 {
+        scratch.write_file(&format!("skills/odd-{number}/SKILL.md"), odd.replace("Odd Name", &format!("Odd {number}")));
+    }
+    let filter = "/?status=not+listed";
+    wait_until("the overview links to all of them", DEADLINE, || get(&address, "/overview").body.contains(filter));
     let part = get(&address, "/overview?part=1").body;
     assert!(!part.contains("<html") && part.contains("Refused requests"), "{part}");
 }
