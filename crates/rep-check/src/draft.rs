@@ -6,7 +6,7 @@ use rep_model::{Manifest, Position, Skill, Span};
 
 use crate::fix::{FindingFix, FixEdit};
 use crate::profile::ALL;
-use crate::report::{Finding, FindingLocation, RelatedLocation};
+use crate::report::{Finding, RelatedLocation, SkillLocator};
 use crate::value_schema::{self, ValueViolation};
 use crate::{Level, LintRule, ProfileSet};
 
@@ -124,20 +124,20 @@ impl FindingDraft {
     }
 
     /// Computes the locations, and turns the draft into a finding.
-    pub(crate) fn into_finding(self, skill: &Skill, rule: &'static LintRule, level: Level) -> Finding {
-        let mut place = FindingLocation::from_span(skill, &self.file, self.span);
+    pub(crate) fn into_finding(self, locator: &SkillLocator<'_>, rule: &'static LintRule, level: Level) -> Finding {
+        let mut place = locator.locate(&self.file, self.span);
         if self.is_concealed {
             place.excerpt.clear();
         }
         let related = |(file, span, message): (String, Span, String)| RelatedLocation {
-            place: FindingLocation::from_span(skill, &file, span),
+            place: locator.locate(&file, span),
             message,
         };
-        let mut fix = self.fix.filter(|fix| !fix.files().any(|file| is_frozen(skill, file)));
+        let mut fix = self.fix.filter(|fix| !fix.files().any(|file| is_frozen(locator.skill, file)));
         if let Some(fix) = fix.as_mut().filter(|fix| fix.title.is_empty()) {
             fix.title.clone_from(&self.help);
         }
-        let fix_regions = fix.as_ref().map(|fix| locate_edits(skill, fix)).unwrap_or_default();
+        let fix_regions = fix.as_ref().map(|fix| locate_edits(locator, fix)).unwrap_or_default();
         Finding {
             rule,
             level,
@@ -153,10 +153,10 @@ impl FindingDraft {
 }
 
 /// Returns the lines and columns that the replacements of a fix change.
-fn locate_edits(skill: &Skill, fix: &FindingFix) -> Vec<(Position, Position)> {
+fn locate_edits(locator: &SkillLocator<'_>, fix: &FindingFix) -> Vec<(Position, Position)> {
     let locate = |edit: &FixEdit| match edit {
         FixEdit::Replace { file, edit } => {
-            let place = FindingLocation::from_span(skill, file, edit.span);
+            let place = locator.locate(file, edit.span);
             (place.start, place.end)
         }
         FixEdit::Rename { .. } => (Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),

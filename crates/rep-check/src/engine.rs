@@ -11,7 +11,7 @@ use rep_scan::SkillScan;
 
 use crate::draft::{DetectedLevel, FindingDraft, Findings};
 use crate::profile::{ALL, NOT_UASP, Profile, ProfileSet};
-use crate::report::{Finding, FindingLocation, SetFindings, SkillFacts, SkillReport, sort_and_dedup};
+use crate::report::{Finding, FindingLocation, SetFindings, SkillFacts, SkillLocator, SkillReport, sort_and_dedup};
 use crate::rule::{Level, LintRule, RuleCheck};
 use crate::rules::{RULES, rule_for_fault};
 use crate::{allow_comments, consequences, parse_fixes};
@@ -216,7 +216,7 @@ impl SkillChecker {
         wanted: &ActiveRules,
         scan: Option<&SkillScan>,
     ) -> Vec<Finding> {
-        let options = &self.options;
+        let (options, locator) = (&self.options, SkillLocator::new(skill));
         let mut findings = Vec::new();
         for fault in faults {
             let rule = rule_for_fault(fault.kind);
@@ -227,20 +227,21 @@ impl SkillChecker {
                 Some(edit) => draft.with_replacement(edit.span, edit.replacement),
                 None => draft.with_optional_fix(parse_fixes::suggest_fix(skill, fault.kind, &fault.file, fault.span)),
             };
-            findings.extend(assign_level(skill, rule, draft, active, options));
+            findings.extend(assign_level(&locator, rule, draft, active, options));
         }
         let shapes = OnceCell::new();
         for (rule, look) in &wanted.rules {
             let mut found = Findings::new(options.strict_schema, options.seed_regex, &shapes);
             look(skill, &mut found);
             let drafts = found.into_drafts();
-            findings.extend(drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
+            findings
+                .extend(drafts.into_iter().filter_map(|draft| assign_level(&locator, rule, draft, active, options)));
         }
         findings.extend(run_scan_rules(skill, active, wanted, options, scan));
         if !options.ignores_allow_comments {
             let is_judged = |rule: &'static LintRule| is_rule_active(rule, active, options);
             allow_comments::apply_allow_comments(skill, &mut findings, is_judged, |rule, draft| {
-                assign_level(skill, rule, draft, active, options)
+                assign_level(&locator, rule, draft, active, options)
             });
         }
         consequences::drop_consequences(&mut findings);
@@ -267,7 +268,7 @@ fn run_scan_rules(
         scanned = rep_scan::scan_skill(skill);
         &scanned
     };
-    let shapes = OnceCell::new();
+    let (shapes, locator) = (OnceCell::new(), SkillLocator::new(skill));
     let mut findings = Vec::new();
     for rule in &wanted.scan_rules {
         let mut found = Findings::new(options.strict_schema, options.seed_regex, &shapes);
@@ -277,7 +278,7 @@ fn run_scan_rules(
             RuleCheck::Skill(_) | RuleCheck::Set(_) | RuleCheck::Parse => {}
         }
         let drafts = found.into_drafts();
-        findings.extend(drafts.into_iter().filter_map(|draft| assign_level(skill, rule, draft, active, options)));
+        findings.extend(drafts.into_iter().filter_map(|draft| assign_level(&locator, rule, draft, active, options)));
     }
     findings
 }
@@ -306,7 +307,7 @@ fn is_rule_active(rule: &LintRule, active: &ActiveProfiles, options: &CheckOptio
 }
 
 fn assign_level(
-    skill: &Skill,
+    locator: &SkillLocator<'_>,
     rule: &'static LintRule,
     draft: FindingDraft,
     active: &ActiveProfiles,
@@ -321,7 +322,7 @@ fn assign_level(
         Some(Some(level)) => *level,
         None => by_profile,
     };
-    Some(draft.into_finding(skill, rule, level))
+    Some(draft.into_finding(locator, rule, level))
 }
 
 /// Collects the facts for checks of skill sets. Locations are computed only if a set rule is active.

@@ -65,7 +65,7 @@ pub use link_path::parse_local_path;
 pub use profile::{Profile, ProfileSet};
 pub use report::{
     CheckReport, Finding, FindingLocation, RelatedLocation, ReportOverview, ReportSummary, RuleCount, SkillFacts,
-    SkillReport, sort_and_dedup,
+    SkillLocator, SkillReport, sort_and_dedup,
 };
 pub use rule::{Level, LintRule, RuleCheck, RuleCitation, RuleLevels};
 pub use rules::{RULES, find_rule, nearest_rule_name, redact_secrets, rule_for_fault};

@@ -1,6 +1,10 @@
 //! The sorted findings of a check with their locations: the only input of every renderer.
 
-use rep_model::{Position, Skill, Span, SymlinkTarget, TreeEntry};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rep_model::{Position, Skill, SourceText, Span, SymlinkTarget, TreeEntry};
 
 use crate::fix::{FindingFix, FixApplicability};
 use crate::{Level, LintRule, Profile};
@@ -42,29 +46,59 @@ impl FindingLocation {
         }
     }
 
-    /// Computes a location in a skill.
+    /// Computes a location in a skill. To compute several, use a [`SkillLocator`].
     pub fn from_span(skill: &Skill, file: &str, span: Span) -> Self {
-        let shown = skill.tree.display_path(file);
-        let loaded;
-        let source = match skill.find_source(file) {
+        SkillLocator::new(skill).locate(file, span)
+    }
+}
+
+/// Computes locations in a skill. Each file is decoded and divided into lines once.
+pub struct SkillLocator<'a> {
+    pub(crate) skill: &'a Skill,
+    /// The texts of files that were not parsed with the skill.
+    decoded: RefCell<BTreeMap<String, Rc<SourceText>>>,
+}
+
+impl<'a> SkillLocator<'a> {
+    /// Computes locations in this skill.
+    pub fn new(skill: &'a Skill) -> Self {
+        Self { skill, decoded: RefCell::default() }
+    }
+
+    /// Computes a location.
+    pub fn locate(&self, file: &str, span: Span) -> FindingLocation {
+        let shown = self.skill.tree.display_path(file);
+        let decoded;
+        let source = match self.skill.find_source(file) {
             Some(source) => source,
-            None => match skill.tree.file_bytes(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()) {
-                Some(text) => {
-                    loaded = rep_model::SourceText::new(text);
-                    &loaded
+            None => match self.decode(file) {
+                Some(source) => {
+                    decoded = source;
+                    &*decoded
                 }
-                None => return Self::file_start(shown, file),
+                None => return FindingLocation::file_start(shown, file),
             },
         };
         let (start, end) = (source.position_at(span.start), source.position_at(span.end.max(span.start)));
-        let place = Self { start, end, span, ..Self::file_start(shown, file) };
+        let place = FindingLocation { start, end, span, ..FindingLocation::file_start(shown, file) };
         // The text of a link target outside the skill must not be shown.
-        if matches!(skill.tree.entries.get(file), Some(TreeEntry::Link { destination: SymlinkTarget::Outside, .. })) {
+        let entry = self.skill.tree.entries.get(file);
+        if matches!(entry, Some(TreeEntry::Link { destination: SymlinkTarget::Outside, .. })) {
             return place;
         }
-        let (_, line) = source.line_at(span.start);
         let skipped = start.column.saturating_sub(EXCERPT_CHARS_MAX / 2);
-        Self { excerpt: line.chars().skip(skipped).take(EXCERPT_CHARS_MAX).collect(), skipped_chars: skipped, ..place }
+        let excerpt = source.excerpt_at(span.start, start.column - 1 - skipped, EXCERPT_CHARS_MAX);
+        FindingLocation { excerpt: excerpt.to_owned(), skipped_chars: skipped, ..place }
+    }
+
+    fn decode(&self, file: &str) -> Option<Rc<SourceText>> {
+        if let Some(source) = self.decoded.borrow().get(file) {
+            return Some(Rc::clone(source));
+        }
+        let text = String::from_utf8_lossy(self.skill.tree.file_bytes(file)?).into_owned();
+        let source = Rc::new(SourceText::new(text));
+        self.decoded.borrow_mut().insert(file.to_owned(), Rc::clone(&source));
+        Some(source)
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rep_check::declaration::{NeededDeclaration, add_declaration};
-use rep_check::{CheckOptions, Finding, FindingLocation, Level, Profile, SkillChecker, detect_dialects};
+use rep_check::{CheckOptions, Finding, FindingLocation, Level, Profile, SkillChecker, SkillLocator, detect_dialects};
 use rep_model::{Fault, FileContent, Skill, TreeEntry};
 use rep_scan::{Behaviour, BehaviourKind};
 pub use rep_scan::{Capabilities, CapabilityKind};
@@ -134,8 +134,9 @@ impl ScannedSkill {
 
     fn with_checker(skill: &Skill, faults: Vec<Fault>, shown: &str, checker: &SkillChecker) -> Self {
         let (scan, findings) = checker.scan_skill(skill, faults);
+        let locator = SkillLocator::new(skill);
         let locate = |behaviour: Behaviour| LocatedBehaviour {
-            place: FindingLocation::from_span(skill, &behaviour.file, behaviour.span),
+            place: locator.locate(&behaviour.file, behaviour.span),
             behaviour,
         };
         Self {

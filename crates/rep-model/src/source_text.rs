@@ -46,12 +46,17 @@ pub struct Position {
 /// The offset up to which lines are counted each time instead of indexed.
 const COUNTED_BYTES_MAX: usize = 1024;
 
+/// The distance of the places in long lines up to which characters are counted once.
+const CHECKPOINT_BYTES: usize = 4096;
+
 /// The text of a file.
 #[derive(Clone, Debug, Default)]
 pub struct SourceText {
     text: String,
     /// The start of each line, computed on first use because a report needs thousands of positions.
     lines: OnceLock<Vec<usize>>,
+    /// The number of characters before each [`CHECKPOINT_BYTES`], computed for the first long line.
+    checkpoints: OnceLock<Vec<usize>>,
 }
 
 impl PartialEq for SourceText {
@@ -65,7 +70,7 @@ impl Eq for SourceText {}
 impl SourceText {
     /// Wraps a text.
     pub fn new(text: String) -> Self {
-        Self { text, lines: OnceLock::new() }
+        Self { text, lines: OnceLock::new(), checkpoints: OnceLock::new() }
     }
 
     /// Returns the whole text.
@@ -85,7 +90,44 @@ impl SourceText {
             offset -= 1;
         }
         let (line, line_start) = self.find_line(offset);
-        Position { line, column: self.text[line_start..offset].chars().count() + 1 }
+        let characters = if offset - line_start <= CHECKPOINT_BYTES {
+            count_characters(&self.text.as_bytes()[line_start..offset])
+        } else {
+            self.characters_before(offset) - self.characters_before(line_start)
+        };
+        Position { line, column: characters + 1 }
+    }
+
+    /// Returns the number of characters before an offset. The cost does not depend on the offset.
+    fn characters_before(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let checkpoints = self.checkpoints.get_or_init(|| {
+            let count = |total: &mut usize, part: &[u8]| {
+                let before = *total;
+                *total += count_characters(part);
+                Some(before)
+            };
+            bytes.chunks(CHECKPOINT_BYTES).scan(0, count).collect()
+        });
+        let whole = (offset / CHECKPOINT_BYTES).min(checkpoints.len().saturating_sub(1));
+        let before = checkpoints.get(whole).copied().unwrap_or_default();
+        before + count_characters(&bytes[whole * CHECKPOINT_BYTES..offset])
+    }
+
+    /// Returns the part of a line that starts `before` characters before an offset, at most `characters_max` long and
+    /// without the line ending.
+    pub fn excerpt_at(&self, offset: usize, before: usize, characters_max: usize) -> &str {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.find_line(offset).1;
+        let back = self.text[line..offset].char_indices().rev().take(before).last();
+        let start = back.map_or(offset, |(at, _)| line + at);
+        let rest = &self.text[start..];
+        let is_end = |(count, (_, letter)): &(usize, (usize, char))| *count == characters_max || *letter == '\n';
+        let end = rest.char_indices().enumerate().find(is_end).map_or(rest.len(), |(_, (at, _))| at);
+        rest[..end].trim_end_matches('\r')
     }
 
     /// Returns the number and the start of the line that contains `offset`.
@@ -116,6 +158,11 @@ impl SourceText {
     }
 }
 
+/// Counts characters by their first bytes. The bytes may start or end inside a character.
+fn count_characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +174,23 @@ mod tests {
         assert_eq!(source.position_at(10), Position { line: 2, column: 3 });
         assert_eq!(source.line_at(5), (4, "é😀x"));
         assert_eq!(source.position_at(999).line, 3);
+    }
+
+    #[test]
+    fn places_in_long_lines_are_counted_in_characters() {
+        let line = "ü😀x".repeat(3_000);
+        let source = SourceText::new(format!("first\n{line}\r\nlast\n"));
+        for (offset, letter) in source.text().char_indices().skip(6).take(9_000) {
+            let column = line[..offset - 6].chars().count() + 1;
+            if column.is_multiple_of(97) {
+                assert_eq!(source.position_at(offset), Position { line: 2, column }, "{letter}");
+            }
+        }
+        let end = 6 + line.len();
+        assert_eq!(source.position_at(end).column, 9_001);
+        assert_eq!(source.excerpt_at(end, 3, 400), "ü😀x");
+        assert_eq!(source.excerpt_at(6, 10, 2), "ü😀");
+        assert_eq!((source.excerpt_at(0, 0, 400), source.excerpt_at(999_999, 0, 9)), ("first", ""));
     }
 
     #[test]
