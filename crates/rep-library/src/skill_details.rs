@@ -8,7 +8,7 @@ use std::path::Path;
 use rep_check::tools::{EffectiveTools, effective_tools};
 use rep_check::{Profile, detect_dialects};
 use rep_model::frontmatter::{Frontmatter, split_allowed_tools};
-use rep_model::provenance::DeclaredProvenance;
+use rep_model::provenance::{self, DeclaredProvenance};
 use rep_model::uasp::UaspView;
 use rep_model::yaml::{YamlNode, core};
 use rep_model::{DocumentOrigin, FileContent, Skill, SkillTree, TreeEntry, UaspFile, content_hash};
@@ -177,10 +177,18 @@ impl SkillDetails {
         })
     }
 
-    /// Returns the frontmatter as JSON, or the `meta` section of a single UASP file.
+    /// Returns the frontmatter as JSON, or the `meta` section of a single UASP file. The address of its source has no
+    /// credentials.
     pub fn frontmatter_json(&self) -> Value {
         let meta = || self.skill.uasp.iter().find_map(|uasp| uasp.view()?.meta_fields());
-        self.skill.frontmatter().map(|front| &front.root).or_else(meta).map_or(Value::Null, core::to_json)
+        let front = self.skill.frontmatter().map(|front| &front.root).or_else(meta);
+        let mut fields = front.map_or(Value::Null, core::to_json);
+        if let Some(address) = fields.pointer_mut("/provenance/source_repo")
+            && let Some(text) = address.as_str()
+        {
+            *address = Value::String(provenance::remove_credentials(text));
+        }
+        fields
     }
 
     /// Scans the code of the skill, for which every file is read.

@@ -97,7 +97,7 @@ fn shorten_value(text: &str) -> Option<String> {
 }
 
 /// Removes user name and password from an address: `https://me:key@host/r` becomes `https://host/r`.
-fn remove_credentials(address: &str) -> String {
+pub fn remove_credentials(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..authority_end].rfind('@') {

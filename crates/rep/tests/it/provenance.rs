@@ -43,11 +43,14 @@ fn declared_provenance_is_in_the_catalog_and_in_the_details() {
     let list = value_of(&run(&scratch, &["list", "--path", "skills", "--json"]));
     assert_eq!(list["skills"][0]["provenance"], expected());
     assert_eq!(list["skills"][1]["provenance"], serde_json::Value::Null);
-    let shown = value_of(&run(&scratch, &["show", "known", "--path", "skills", "--json"]));
+    let shown = run(&scratch, &["show", "known", "--path", "skills", "--json"]);
+    assert!(!shown.stdout.contains("hunter2"), "{}", shown.stdout);
+    let shown = value_of(&shown);
     for (field, value) in expected().as_object().expect("it is an object") {
         assert_eq!(&shown["provenance"][field], value, "{field}");
     }
     let text = run(&scratch, &["show", "known", "--path", "skills"]).stdout;
+    assert!(!text.contains("hunter2"), "{text}");
     for part in ["source repo", "https://example.com/forms", "0a1b2c3", "Ada, Bob", "MEUCIQ"] {
         assert!(text.contains(part), "{part}: {text}");
     }
