@@ -147,8 +147,8 @@ pub(crate) fn is_folder_name(name: &str) -> bool {
 }
 
 /// Loads the skills that a source offers, sorted by name. `wanted` are the requested names; empty means all. `warn`
-/// receives a message for each skipped skill. If no skill can be read, or not a wanted one, that is the error, and so is
-/// content that differs from its digest.
+/// receives a message for each skipped skill. It is an error if no skill can be read or a wanted one cannot, and if
+/// content differs from its digest.
 pub fn load_offered_skills(
     source: &str,
     wanted: &[String],
@@ -199,18 +199,19 @@ pub fn load_offered_skills(
     // are ambiguous.
     offered.dedup_by(|two, one| one.name == two.name && one.has_same_files(two));
     let missing = wanted.iter().find(|name| !offered.iter().any(|one| one.name == **name));
-    if (missing.is_some() || offered.is_empty()) && !unreadable.is_empty() {
-        return Err(unreadable.swap_remove(0).1);
+    let is_cause = |name: &str| missing.map_or(offered.is_empty(), |missing| missing == name);
+    let cause = unreadable.iter().position(|(name, _)| is_cause(name)).map(|at| unreadable.swap_remove(at).1);
+    if wanted.is_empty() || missing.is_some() && cause.is_none() {
+        for (name, error) in &unreadable {
+            warn(&format!("skipped `{}`: {error}", name.escape_debug()));
+        }
     }
-    if let Some(missing) = missing {
-        return Err(missing_skill_error(missing, source, &offered));
+    if let Some(error) = cause.or_else(|| missing.map(|missing| missing_skill_error(missing, source, &offered))) {
+        return Err(error);
     }
     if !wanted.is_empty() {
         offered.retain(|one| wanted.contains(&one.name));
         unreadable.clear();
-    }
-    for (name, error) in &unreadable {
-        warn(&format!("skipped `{}`: {error}", name.escape_debug()));
     }
     if let Some(pair) = offered.windows(2).find(|pair| pair[0].name == pair[1].name) {
         let [one, two] = [&pair[0], &pair[1]].map(|one| one.origin.skill_path.as_deref().unwrap_or("SKILL.md"));

@@ -206,8 +206,20 @@ fn a_set_is_installed_without_what_cannot_be() {
     assert!(named.code == 0 && !named.stderr.contains("skipped"), "{named:?}");
     let named = at(&scratch, &["install", "src", "--skill", "leaky"]);
     assert!(named.code == 2 && named.stderr.contains("link"), "{named:?}");
+    // A name that nothing has is not blamed on another skill; but it may be the name of one that cannot be read.
+    let missing = at(&scratch, &["install", "src", "--skill", "nobody"]);
+    assert!(missing.code != 0 && missing.stderr.contains("has no skill `nobody`"), "{missing:?}");
+    assert!(missing.stderr.contains("skipped `leaky`"), "{missing:?}");
     // The rest of the set is installed by now.
     assert_eq!(at(&scratch, &["install", "src", "--skill", "broken"]).code, 1);
+    // If nothing can be read, every reason is shown.
+    for name in ["one", "two"] {
+        scratch.write_file(&format!("worse/{name}/SKILL.md"), skill(name, "PDF"));
+        symlink("/etc/passwd", scratch.work_folder().join(format!("worse/{name}/notes.txt"))).unwrap();
+    }
+    let worse = at(&scratch, &["install", "worse"]);
+    assert_eq!(worse.code, 2, "{worse:?}");
+    assert!(worse.stderr.contains("skipped `") && worse.stderr.matches("notes.txt").count() >= 2, "{worse:?}");
 }
 
 #[test]
